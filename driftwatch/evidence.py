@@ -1,0 +1,330 @@
+"""Everything one probe saw, frozen, without secrets, with a JSON form.
+
+A part that was not seen is ``Missing`` and says why; a check that names the part is then
+``not_checked`` for that very reason. Whole-probe parts are the fields of Evidence, parts that exist
+once per era are the fields of Surface.
+"""
+
+import dataclasses
+import types
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from driftwatch.errors import EvidenceError
+from driftwatch.model import Certificate, Depth, Era, Json, Trigger
+
+SCHEMA = 1
+"""The version of the JSON form. A reader accepts this version only."""
+
+ANONYMOUS = "anonymous"
+"""The credential label of a probe that carried none."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """Why a part of the evidence was not seen."""
+
+    reason: str
+    """Completes the sentence "not checked: ..."."""
+    code: str
+    """Stable: alerts compare it. A blocked part carries its root's code."""
+    cause: str | None = None
+    """The id of the root check that explains it, such as ``transport/endpoint``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """Why one exchange has no usable answer."""
+
+    code: str
+    """Stable. Network: dns, refused, unreachable, address, timeout, reset, tls, certificate, deadline.
+    Message: too-large, headers, protocol, encoding, json, utf-8, depth, envelope, no-answer."""
+    phase: str
+    """resolve, connect, tls, send, headers, body or message."""
+    message: str
+    """One sentence with the figures: which limit, how many bytes, at which offset."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remark:
+    """Something odd about an exchange that did not stop the probe."""
+
+    code: str
+    """bom, duplicate-member, id-type, id-wrong, id-null, batch, result-and-error, unterminated-event,
+    unrequested-encoding, lone-surrogate, no-content-type, server-request, wrong-length."""
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchange:
+    """One request and what came back, bounded and free of secrets."""
+
+    label: str
+    """Which request of the recipe it was: discover, initialize, initialized, tools/list, endpoint, delete;
+    with a suffix for a variant: ``discover:json-only``, ``discover:redirected``, ``discover:again``."""
+    http_method: str
+    url: str
+    rpc_method: str | None
+    request_headers: tuple[tuple[str, str], ...]
+    """Credential values are replaced by their label."""
+    status: int | None
+    headers: tuple[tuple[str, str], ...]
+    """Names in lower case, in the order received; at most 64 KiB."""
+    excerpt: str
+    """The first 2,000 characters of the body, decoded leniently."""
+    size: int
+    """Bytes of the body read, as they came over the wire."""
+    answer: Json
+    """The JSON-RPC message that answers the request (an object), or None."""
+    fault: Fault | None
+    remarks: tuple[Remark, ...]
+    address: str | None
+    """``ip:port`` of the very connection."""
+    first_byte_s: float | None
+    """From sending the request (connection included when it was new) to the status line."""
+    duration_s: float
+
+    def header(self, name: str) -> str | None:
+        """The first value of a header, by its lower-case name."""
+        return next((value for key, value in self.headers if key == name), None)
+
+    @property
+    def media_type(self) -> str | None:
+        """The media type without parameters in lower case; of a doubled value the first; None without one."""
+        value = self.header("content-type")
+        if value is None:
+            return None
+        return value.split(",")[0].split(";")[0].strip().lower() or None
+
+    @property
+    def result(self) -> Json:
+        """The answer's result object, or None when it is an error or there is none."""
+        if isinstance(self.answer, dict) and "error" not in self.answer:
+            return self.answer.get("result")
+        return None
+
+    @property
+    def error(self) -> Json:
+        """The answer's JSON-RPC error object, or None. Where both stand, the error wins."""
+        return self.answer.get("error") if isinstance(self.answer, dict) else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opening:
+    """How the server took the first request of one era."""
+
+    era: Era
+    attempts: tuple[Exchange, ...]
+    """In order. The first carries the full Accept header; later ones follow a same-origin redirect, retry
+    a refused Accept with JSON only, retry a transient fault, or offer another revision."""
+    established: bool
+    """True when a surface of this era exists."""
+
+    @property
+    def exchange(self) -> Exchange:
+        """The attempt that decided."""
+        return self.attempts[-1]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What became of the POST that decides reachability."""
+
+    code: str
+    """ok, or the root's code: dns, refused, unreachable, address, timeout, reset, certificate, tls, protocol,
+    http-5xx, http-4xx, not-mcp, auth (401, or 403 with a challenge), forbidden (403), rate-limited (429),
+    bot-page, redirect, deadline."""
+    message: str
+    """One sentence: what was seen."""
+    status: int | None
+    reachable: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """One read of ``tools/list``, followed to its end or to a limit."""
+
+    tools: tuple[Json, ...]
+    """As received and decoded, in order, over all pages."""
+    pages: int
+    complete: bool
+    """True only for an end that the server itself named, with every page well-formed."""
+    fault: Fault | None
+    """Why it is not complete: repeated-cursor, page-limit, tool-limit, size-limit, page-error, cursor-type,
+    not-a-list, http-status, rate-limited, deadline, or a Fault of an exchange."""
+    exchanges: tuple[Exchange, ...]
+    """One per page."""
+    cursors: tuple[str, ...]
+    cache_scopes: tuple[str, ...]
+    """The ``cacheScope`` of each page that had one."""
+    ttl_ms: int | None
+    refetched: bool = False
+    """True when the list was read a second time because the first read contradicted itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surface:
+    """What the server shows in one era."""
+
+    era: Era
+    revision: str
+    """The negotiated revision, verbatim."""
+    opening: Exchange
+    """The answered server/discover or initialize."""
+    server_info: Json
+    capabilities: Json
+    instructions: str | None
+    supported_versions: tuple[str, ...]
+    """What discover lists; empty for the other eras."""
+    session: bool
+    """True when the server issued a session id (never recorded)."""
+    session_ended: Exchange | None
+    """The DELETE, where a session was issued."""
+    acknowledgement: Exchange | None
+    """The reply to notifications/initialized."""
+    listing: Listing | Missing
+
+    @property
+    def tools(self) -> "tuple[Json, ...] | Missing":
+        """The complete tool list, or why there is none. Partial lists are never handed out."""
+        if isinstance(self.listing, Missing):
+            return self.listing
+        if self.listing.complete:
+            return self.listing.tools
+        fault = self.listing.fault
+        what = fault.message if fault else "it did not end"
+        return Missing(f"the tool list is incomplete: {what}", "incomplete-list", "tools/pagination")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tls:
+    """The certificate facts of the very connection that carried the probe, or that failed to."""
+
+    certificate: Certificate | None
+    """None when the server sent no readable certificate."""
+    verified: bool
+    """OpenSSL's own verdict on the handshake."""
+    verify_code: int | None
+    verify_message: str | None
+    fault: str | None
+    """A stable code when not verified: expired, not-yet-valid, intermediate-expired, self-signed, unknown-ca,
+    missing-intermediate, wrong-host, client-certificate, protocol-version, not-tls, handshake, strictness."""
+    host: str
+    """The name or address that was asked for, as an A-label."""
+    host_matches: bool | None
+    chain: tuple[Certificate, ...]
+    """As sent by the server, leaf first; at most 10."""
+    chain_complete: bool | None
+    """False when an issuer between the leaf and a trusted root was not sent."""
+    trust: str
+    """Which roots were used: ``default`` or the configured CA file's name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """Everything that one probe saw."""
+
+    driftwatch: str
+    server: str
+    url: str
+    taken_at: datetime
+    depth: Depth
+    trigger: Trigger
+    duration_s: float
+    requests: int
+    credential: str
+    settings: Json
+    """What shaped the probe, without secrets: limits, origin, switched-off checks."""
+    outcome: Outcome
+    openings: tuple[Opening, ...] | Missing
+    surfaces: tuple[Surface, ...]
+    tls: Tls | Missing
+
+    @property
+    def blocker(self) -> Missing:
+        """Why there is no surface: what every check of a surface then answers."""
+        root = "tls/chain" if self.outcome.code in {"certificate", "tls"} else "transport/endpoint"
+        return Missing(self.outcome.message, self.outcome.code, root)
+
+
+def to_json(evidence: Evidence) -> dict[str, Json]:
+    """The evidence as a JSON object of schema ``driftwatch/evidence/<SCHEMA>``."""
+    return {"schema": f"driftwatch/evidence/{SCHEMA}", **_encode(evidence)}
+
+
+def from_json(value: Json) -> Evidence:
+    """Read what to_json wrote. Raises EvidenceError when it is damaged, not ours or of another schema."""
+    if not isinstance(value, dict) or not str(value.get("schema", "")).startswith("driftwatch/evidence/"):
+        raise EvidenceError("this is not a probe saved by driftwatch (no schema driftwatch/evidence)")
+    if value["schema"] != f"driftwatch/evidence/{SCHEMA}":
+        raise EvidenceError(
+            f"this probe has the schema {value['schema']!r}, this driftwatch reads "
+            f"driftwatch/evidence/{SCHEMA}: save it again, or use the version that saved it"
+        )
+    try:
+        evidence: Evidence = _decode(Evidence, {key: item for key, item in value.items() if key != "schema"})
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        raise EvidenceError(f"this saved probe is damaged: {error}") from error
+    return evidence
+
+
+def _encode(value: Any) -> Any:
+    if isinstance(value, Missing):
+        return {"missing": value.reason, "code": value.code, "cause": value.cause}
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {item.name: _encode(getattr(value, item.name)) for item in dataclasses.fields(value)}
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, tuple):
+        return [_encode(item) for item in value]
+    return value  # JSON already
+
+
+def _decode(kind: Any, value: Any) -> Any:
+    origin = get_origin(kind)
+    if origin in {Union, types.UnionType}:
+        return _decode_union(get_args(kind), value)
+    if origin is tuple:
+        return _decode_tuple(get_args(kind), value)
+    if not isinstance(kind, type):  # Any: JSON as it is
+        return value
+    if dataclasses.is_dataclass(kind):
+        hints = get_type_hints(kind)
+        names = [item.name for item in dataclasses.fields(kind)]
+        return kind(**{name: _decode(hints[name], value[name]) for name in names})
+    return _decode_plain(kind, value)
+
+
+def _decode_union(kinds: tuple[Any, ...], value: Any) -> Any:
+    if value is None and type(None) in kinds:
+        return None
+    if Missing in kinds and isinstance(value, dict) and "missing" in value:
+        return Missing(value["missing"], value["code"], value["cause"])
+    (kind,) = [kind for kind in kinds if kind not in {type(None), Missing}]
+    return _decode(kind, value)
+
+
+def _decode_tuple(kinds: tuple[Any, ...], value: Any) -> Any:
+    if not isinstance(value, list):
+        raise TypeError(f"a list was expected, not {type(value).__name__}")
+    if kinds[-1] is Ellipsis:
+        return tuple(_decode(kinds[0], item) for item in value)
+    return tuple(_decode(kind, item) for kind, item in zip(kinds, value, strict=True))
+
+
+def _decode_plain(kind: type[Any], value: Any) -> Any:
+    if kind is datetime:
+        return datetime.fromisoformat(value)
+    if issubclass(kind, Enum):
+        return kind(value)
+    if kind is float and type(value) is int:
+        return float(value)
+    if type(value) is not kind:
+        raise TypeError(f"{kind.__name__} was expected, not {type(value).__name__}")
+    return value
