@@ -92,7 +92,7 @@ class Finding:
     expected: str
     measured: str
     era: Era | None = None
-    """The surface it was seen on; None where eras do not matter. The runner sets it for checks of a surface."""
+    """The surface it was seen on, set by the runner; None where eras do not matter."""
     pointer: str | None = None
     """A JSON pointer into the subject."""
     clients: tuple[str, ...] = ()

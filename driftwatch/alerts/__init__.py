@@ -1,0 +1,1 @@
+"""What is written about events, and how it reaches people."""

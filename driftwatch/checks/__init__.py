@@ -1,0 +1,1 @@
+"""Pure judgements of evidence, one module per family."""

@@ -1,0 +1,1 @@
+"""The built-in sample server and the guided tour."""

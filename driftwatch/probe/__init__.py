@@ -1,0 +1,1 @@
+"""The only connections to servers: one visit, returned as Evidence."""

@@ -1,0 +1,1 @@
+"""When: due times, the queue, the workers, the chores."""

@@ -1,0 +1,1 @@
+"""The only SQL: what driftwatch remembers, behind two ports."""

@@ -1,0 +1,352 @@
+"""The interface of the store: domain types in, domain types out; rows and sessions never leave.
+
+One write transaction is a ``Tx``, one consistent read a ``Reader``. SQLite serves both today; nothing here
+knows it.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Protocol, TypeVar
+
+from driftwatch.model import Certificate, Event, EventKind, Fingerprint, Json, Level, ProbeRequest, Report
+from driftwatch.transitions import Changes, Memory
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerRecord:
+    """A configured server as a row: imported from the configuration at start, scheduled from here."""
+
+    name: str
+    url: str
+    """Without secrets."""
+    host: str
+    """``host:port`` after normalisation; the unit of per-host limits."""
+    credential: str
+    revision: str
+    """A digest of the settings that shape results."""
+    next_due_at: datetime
+    next_full_at: datetime
+    tags: tuple[str, ...] = ()
+    confirm_due_at: datetime | None = None
+    confirm_depth: str | None = None
+    not_before: datetime | None = None
+    """The server's own Retry-After."""
+    removed_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Schedule:
+    """The next due times of a server, computed by the scheduler and written with the hand-out."""
+
+    next_due_at: datetime
+    next_full_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolsetRecord:
+    """One complete tool list to remember; bodies are stored once per content."""
+
+    era: str
+    credential: str
+    revision: str
+    fingerprint: Fingerprint
+    tools: tuple[Json, ...]
+    instructions: str | None
+    per_tool: tuple[tuple[str, str], ...]
+    """Name and digest of each tool, in the list's order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRecord:
+    """One probe that was made. Its key is (server, due_at, trigger): a replay is a no-op."""
+
+    id: str
+    request: ProbeRequest
+    report: Report
+    toolsets: tuple[ToolsetRecord, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeliveryPlan:
+    """To which channels an event goes, and when at the earliest."""
+
+    event: str
+    channel: str
+    not_before: datetime
+    suppressed_by: str | None = None
+
+
+class MessageStatus(StrEnum):
+    """Where a message is on its way."""
+
+    PENDING = "pending"
+    SENDING = "sending"
+    SENT = "sent"
+    DEAD = "dead"
+    DROPPED = "dropped"
+    MERGED = "merged"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrozenMessage:
+    """A message as it was written, once and for all."""
+
+    id: str
+    """UUIDv5 of the channel and the sorted ids of its events."""
+    channel: str
+    title: str
+    body: str
+    level: Level
+    created_at: datetime
+    events: tuple[str, ...]
+    html: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimedMessage:
+    """A message that one dispatcher may send until its lease ends."""
+
+    message: FrozenMessage
+    owner: str
+    attempts: int
+    """This attempt included. Together with the owner it fences the settlement."""
+    lease: timedelta
+    possible_repeat: bool
+    """An earlier attempt may have arrived; the text says so."""
+
+
+class DeliveryOutcome(StrEnum):
+    """What became of one attempt to send."""
+
+    SENT = "sent"
+    FAILED = "failed"
+    """Try again."""
+    UNKNOWN = "unknown"
+    """It may have arrived: try again, labelled as a possible repeat."""
+    REJECTED = "rejected"
+    """Trying again cannot help, for example a URL that Apprise does not understand."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settlement:
+    """The end of one attempt, as it is written."""
+
+    outcome: DeliveryOutcome
+    at: datetime
+    next_attempt_at: datetime | None = None
+    """When to try again; None after sent and for a dead letter."""
+    error: str | None = None
+    """Redacted, at most 300 characters."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageRecord:
+    """A message and its fate, for people."""
+
+    message: FrozenMessage
+    status: MessageStatus
+    attempts: int
+    next_attempt_at: datetime | None
+    last_error: str | None
+    sent_at: datetime | None
+    possible_repeat: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PendingDelivery:
+    """One event that waits to be written about for one channel."""
+
+    event: Event
+    channel: str
+    not_before: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSummary:
+    """One line of a server's history of runs."""
+
+    id: str
+    taken_at: datetime
+    trigger: str
+    depth: str
+    duration_s: float
+    requests: int
+    reachable: bool
+    counts: Mapping[str, int]
+    """How many checks were in each of the four states."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerStatus:
+    """One server as ``status`` shows it."""
+
+    record: ServerRecord
+    memory: Memory
+    last_run: RunSummary | None
+    certificate: Certificate | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredToolset:
+    """A remembered tool list, put together again."""
+
+    pair: str
+    revision: str
+    fingerprint: Fingerprint
+    tools: tuple[Json, ...]
+    instructions: str | None
+    first_seen_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retention:
+    """What may be forgotten."""
+
+    keep: timedelta
+    max_bytes: int
+    now: datetime
+    batch: int = 5000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pruned:
+    """What one pruning removed."""
+
+    runs: int = 0
+    intervals: int = 0
+    events: int = 0
+    messages: int = 0
+    toolsets: int = 0
+    bytes_freed: int = 0
+
+
+class Tx(Protocol):
+    """One write transaction."""
+
+    def lock_server(self, server: str) -> Memory | None:
+        """Lock a server's row and read what is remembered; the first call of every run's transaction."""
+
+    def record_run(self, run: RunRecord) -> bool:
+        """Write the run and its toolsets. False when this key was written before: stop there."""
+
+    def apply(self, server: str, changes: Changes, deliveries: Sequence[DeliveryPlan]) -> None:
+        """Write states, intervals, incidents, events and the rows of the outbox."""
+
+    def record_event(self, event: Event, deliveries: Sequence[DeliveryPlan]) -> None:
+        """Write one event that no run produced, with its rows of the outbox."""
+
+    def import_servers(self, servers: Sequence[ServerRecord], now: datetime) -> None:
+        """Make the rows equal to the configuration.
+
+        Due times of known servers stay; servers that are no longer configured are marked as removed.
+        """
+
+    def take_due(
+        self,
+        now: datetime,
+        limit: int,
+        schedule: Callable[[ServerRecord, datetime], Schedule],
+        busy: Sequence[str] = (),
+    ) -> list[ProbeRequest]:
+        """Hand out what is due, at most ``limit``, and advance its due times in the same transaction.
+
+        A server that is in ``busy`` is left for the next tick. The request's depth is full when
+        ``next_full_at`` has passed, or the depth of the planned confirmation.
+        """
+
+    def postpone(self, server: str, not_before: datetime) -> None:
+        """Do not visit the server before this time (its Retry-After)."""
+
+    def enqueue(self, request: ProbeRequest) -> bool:
+        """Persist a request that is not on the interval; False when the same one already waits."""
+
+    def request_done(self, request: ProbeRequest) -> None:
+        """Forget a persisted request that was carried out."""
+
+    def pending_deliveries(self, now: datetime, limit: int = 500) -> list[PendingDelivery]:
+        """What waits to be written about, oldest first: all rows of each channel that has a due one."""
+
+    def freeze(self, message: FrozenMessage) -> bool:
+        """Write a message and tie its deliveries to it. False when this id exists already."""
+
+    def claim(self, owner: str, lease: timedelta, channels: Sequence[str]) -> ClaimedMessage | None:
+        """Lease the oldest due message of a channel that nobody else holds; FIFO per channel."""
+
+    def settle(self, claim: ClaimedMessage, settlement: Settlement) -> bool:
+        """Write the end of an attempt. False when the claim was lost meanwhile: nothing is written."""
+
+    def drop_channels(self, keep: Sequence[str], now: datetime) -> int:
+        """Drop what waits for channels that are no longer configured; how many messages and deliveries."""
+
+    def db_now(self) -> datetime:
+        """The database's clock, for leases only."""
+
+    def heartbeat(self, owner: str, now: datetime) -> None:
+        """Note that the service is alive."""
+
+
+class Reader(Protocol):
+    """One consistent read."""
+
+    def memory(self, server: str) -> Memory | None:
+        """What is remembered about a server; None for an unknown one."""
+
+    def toolset(self, server: str, pair: str) -> StoredToolset | None:
+        """A remembered tool list by its fingerprint's pair."""
+
+    def status(self) -> list[ServerStatus]:
+        """Every configured server, by name."""
+
+    def server(self, name: str) -> ServerRecord | None:
+        """One server's row."""
+
+    def events(
+        self,
+        server: str | None = None,
+        before: tuple[datetime, str] | None = None,
+        limit: int = 50,
+        kinds: Sequence[EventKind] = (),
+    ) -> list[Event]:
+        """The newest events first, below a keyset (at, id)."""
+
+    def runs(self, server: str, before: datetime | None = None, limit: int = 50) -> list[RunSummary]:
+        """The newest runs first."""
+
+    def messages(self, status: MessageStatus | None = None, limit: int = 100) -> list[MessageRecord]:
+        """The newest messages first."""
+
+    def next_due(self) -> datetime | None:
+        """When the next probe is due."""
+
+    def waiting_requests(self, limit: int = 1000) -> list[ProbeRequest]:
+        """Persisted requests that were not carried out, for resuming after a restart."""
+
+
+class Store(Protocol):
+    """The database: one writer at a time, any number of readers."""
+
+    def write(self) -> AbstractContextManager[Tx]:
+        """One write transaction, committed at the end, rolled back on any exception."""
+
+    def read(self) -> AbstractContextManager[Reader]:
+        """One consistent read."""
+
+    async def transact(self, work: Callable[[Tx], T]) -> T:
+        """Run ``work`` in one write transaction on the writer thread."""
+
+    async def query(self, work: Callable[[Reader], T]) -> T:
+        """Run ``work`` in one read on a reader thread."""
+
+    def migrate(self) -> None:
+        """Bring the schema up to date, after a backup when there was one before."""
+
+    def prune(self, policy: Retention) -> Pruned:
+        """Forget what is older than the policy allows, in small transactions; open incidents stay."""
+
+    def close(self) -> None:
+        """Finish what runs, checkpoint, close."""

@@ -1,0 +1,1 @@
+"""A tool list in canonical form: its digests, and its differences in words."""

@@ -1,0 +1,1 @@
+"""Everything through which machines and browsers reach the service."""
