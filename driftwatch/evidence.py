@@ -243,6 +243,8 @@ class Evidence:
     openings: tuple[Opening, ...] | Missing
     surfaces: tuple[Surface, ...]
     tls: Tls | Missing
+    retry_after_s: float | None = None
+    """The longest pause that a 429 or 503 asked for (Retry-After): for the next visit, not for this one."""
 
     @property
     def blocker(self) -> Missing:
