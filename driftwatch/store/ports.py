@@ -262,6 +262,12 @@ class Tx(Protocol):
     def postpone(self, server: str, not_before: datetime) -> None:
         """Do not visit the server before this time (its Retry-After)."""
 
+    def repair_due(self, now: datetime, schedule: Callable[[ServerRecord, datetime], Schedule]) -> int:
+        """Bring due times that lie further away than the schedule allows back to it; how many.
+
+        They do after the wall clock was stepped back, or after an interval was made shorter.
+        """
+
     def enqueue(self, request: ProbeRequest) -> bool:
         """Persist a request that is not on the interval; False when the same one already waits."""
 

@@ -1,0 +1,130 @@
+"""The tick: takes what is due from the store and puts it into the queue; the chores run beside it.
+
+APScheduler drives both. Due times are data in the store, so a restart changes nothing; the tick only asks.
+"""
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from apscheduler.events import EVENT_JOB_ERROR, EVENT_JOB_MAX_INSTANCES, EVENT_JOB_MISSED, JobEvent
+from apscheduler.schedulers.asyncio import AsyncIOScheduler
+
+from driftwatch.clock import Clock
+from driftwatch.errors import StoreError
+from driftwatch.model import ProbeRequest
+from driftwatch.schedule.due import DueTimes
+from driftwatch.schedule.queue import LocalQueue
+from driftwatch.store.ports import Schedule, ServerRecord, Store
+
+log = logging.getLogger("driftwatch.service")
+
+TICK = timedelta(seconds=1)
+CLOCK_STEP = timedelta(seconds=30)
+"""A wall clock that moved this much against the monotonic one was stepped; due times are then repaired."""
+
+RETRY_AFTER_FAULT = timedelta(seconds=30)
+"""A run that the database could not take is made again after this."""
+
+
+class Ticker:
+    """Hands out due probes once a second and runs chores; all in the loop that started it."""
+
+    def __init__(
+        self,
+        *,
+        store: Store,
+        queue: LocalQueue,
+        clock: Clock,
+        due_times: Mapping[str, DueTimes],
+        chores: Mapping[str, tuple[timedelta, Callable[[], Awaitable[None]]]],
+    ) -> None:
+        """``chores`` maps a name to its interval and its work."""
+        self._store = store
+        self._queue = queue
+        self._clock = clock
+        self._due_times = due_times
+        # The timezone is given, because APScheduler would otherwise read TZ and fail on a bad one.
+        self._scheduler = AsyncIOScheduler(
+            timezone=UTC,
+            job_defaults={"coalesce": True, "misfire_grace_time": None, "max_instances": 1},
+        )
+        trouble = EVENT_JOB_ERROR | EVENT_JOB_MISSED | EVENT_JOB_MAX_INSTANCES
+        self._scheduler.add_listener(_job_trouble, trouble)
+        self._scheduler.add_job(self.tick, "interval", seconds=TICK.total_seconds(), id="tick")
+        for name, (interval, work) in chores.items():
+            self._scheduler.add_job(work, "interval", seconds=interval.total_seconds(), id=name)
+        self._ticked_at = clock.monotonic()
+        self._drift = self._wall_minus_monotonic()
+        self._retries: list[tuple[datetime, ProbeRequest]] = []
+
+    def start(self) -> None:
+        """Begin to tick; needs a running loop."""
+        self._scheduler.start()
+
+    def stop(self) -> None:
+        """Hand out nothing more."""
+        if self._scheduler.running:
+            self._scheduler.shutdown(wait=False)
+
+    @property
+    def age_s(self) -> float:
+        """Seconds since the last completed tick."""
+        return self._clock.monotonic() - self._ticked_at
+
+    def retry(self, request: ProbeRequest) -> None:
+        """Make a request again later, because its result could not be stored."""
+        self._retries.append((self._clock.now() + RETRY_AFTER_FAULT, request))
+
+    async def tick(self) -> None:
+        """Hand out what is due, as much as the queue has room for."""
+        now = self._clock.now()
+        try:
+            await self._repair_clock_step(now)
+            self._put_retries(now)
+            next_due = await self._store.query(lambda reader: reader.next_due())
+            room = self._queue.room()
+            if next_due is not None and next_due <= now and room:
+                busy = tuple(self._queue.busy())
+                for request in await self._store.transact(
+                    lambda tx: tx.take_due(now, room, self._schedule, busy)
+                ):
+                    self._queue.put(request)
+        except StoreError:
+            log.exception("the tick could not use the database")
+        self._ticked_at = self._clock.monotonic()
+
+    def _schedule(self, record: ServerRecord, now: datetime) -> Schedule:
+        return self._due_times[record.name].after(now, next_full_at=record.next_full_at)
+
+    def _put_retries(self, now: datetime) -> None:
+        ripe = [request for at, request in self._retries if at <= now]
+        self._retries = [(at, request) for at, request in self._retries if at > now]
+        for request in ripe:
+            if request.server not in self._queue.busy():
+                self._queue.put(request)
+
+    def _wall_minus_monotonic(self) -> timedelta:
+        since_epoch = self._clock.now() - datetime.fromtimestamp(0, UTC)
+        return since_epoch - timedelta(seconds=self._clock.monotonic())
+
+    async def _repair_clock_step(self, now: datetime) -> None:
+        drift = self._wall_minus_monotonic()
+        step = drift - self._drift
+        if abs(step) < CLOCK_STEP:
+            return
+        self._drift = drift
+        log.warning("the clock was stepped", extra={"fields": {"seconds": round(step.total_seconds())}})
+        if step < timedelta(0):
+            # Everything would be due that much later than its interval says.
+            await self._store.transact(lambda tx: tx.repair_due(now, self._schedule))
+
+
+def _job_trouble(event: JobEvent) -> None:
+    fields: dict[str, Any] = {"job": event.job_id, "code": event.code}
+    error = getattr(event, "exception", None)
+    if error is not None:
+        log.error("a chore failed", extra={"fields": fields}, exc_info=error)
+    else:
+        log.warning("a chore was late or still running", extra={"fields": fields})

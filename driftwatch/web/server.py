@@ -1,0 +1,71 @@
+"""The HTTP server inside the service's own loop."""
+
+import contextlib
+import socket
+from collections.abc import Iterator
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from driftwatch.errors import ServiceError
+
+STOP_TIMEOUT_S = 2
+"""Requests under way get this long at shutdown."""
+
+
+class HttpServer:
+    """Serves an ASGI application on one address until it is told to stop."""
+
+    def __init__(self, host: str, port: int) -> None:
+        """Bind at once, so that a taken port is an error before anything else starts.
+
+        Raises ServiceError with what to do about it.
+        """
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        self._socket = socket.socket(family, socket.SOCK_STREAM)
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            self._socket.bind((host, port))
+        except OSError as error:
+            self._socket.close()
+            raise ServiceError(
+                f"cannot listen on {host}:{port}: {error.strerror or error}; "
+                "stop what uses it or set [http] listen to another address"
+            ) from error
+        self._server: _Server | None = None
+
+    @property
+    def port(self) -> int:
+        """The port that was bound, also when the configuration said 0."""
+        port: int = self._socket.getsockname()[1]
+        return port
+
+    async def run(self, application: ASGIApp) -> None:
+        """Serve until stop is called; requests under way are finished within STOP_TIMEOUT_S."""
+        config = uvicorn.Config(
+            application,
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            lifespan="off",
+            timeout_graceful_shutdown=STOP_TIMEOUT_S,
+        )
+        self._server = _Server(config)
+        await self._server.serve(sockets=[self._socket])
+
+    def stop(self) -> None:
+        """Take no more requests and let ``run`` return."""
+        if self._server is not None:
+            self._server.should_exit = True
+
+    def close(self) -> None:
+        """Give the port back when the server never ran."""
+        self._socket.close()
+
+
+class _Server(uvicorn.Server):
+    """uvicorn without its signals: it would re-raise SIGTERM and end the process before the store closes."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
