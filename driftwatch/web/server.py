@@ -26,6 +26,8 @@ class HttpServer:
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             self._socket.bind((host, port))
+            # Listening from the start: a health check during a migration waits instead of being refused.
+            self._socket.listen()
         except OSError as error:
             self._socket.close()
             raise ServiceError(
@@ -51,7 +53,10 @@ class HttpServer:
             timeout_graceful_shutdown=STOP_TIMEOUT_S,
         )
         self._server = _Server(config)
-        await self._server.serve(sockets=[self._socket])
+        try:
+            await self._server.serve(sockets=[self._socket])
+        finally:
+            self._socket.close()
 
     def stop(self) -> None:
         """Take no more requests and let ``run`` return."""

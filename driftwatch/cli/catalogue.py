@@ -1,0 +1,31 @@
+"""``checks`` and ``explain``."""
+
+from typing import Annotated
+
+import typer
+
+from driftwatch.cli.options import JsonOption, print_json
+
+
+def checks(*, as_json: JsonOption = False) -> None:
+    """List every check: its id, how much it hurts, and what it looks for."""
+    from driftwatch import docs
+
+    if as_json:
+        print_json(docs.listing_json())
+    else:
+        typer.echo(docs.listing_text())
+
+
+def explain(
+    check: Annotated[str, typer.Argument(help="A check's id, such as transport/content-type.")],
+    *,
+    as_json: JsonOption = False,
+) -> None:
+    """Explain one check: why it matters, how to fix it, where it comes from."""
+    from driftwatch import docs
+
+    if as_json:
+        print_json(docs.explain_json(check))
+    else:
+        typer.echo(docs.explain_text(check))

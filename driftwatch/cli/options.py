@@ -1,0 +1,75 @@
+"""Options and outputs that several commands share."""
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from driftwatch.errors import UsageError
+
+if TYPE_CHECKING:
+    from driftwatch.config import Config
+    from driftwatch.store.sqlite import SqliteStore
+
+PLACES = ("config.toml", "/etc/driftwatch/config.toml")
+"""Where a configuration is looked for without --config and without DRIFTWATCH_CONFIG."""
+
+ConfigOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--config",
+        "-c",
+        envvar="DRIFTWATCH_CONFIG",
+        help="The configuration file; without it ./config.toml, then /etc/driftwatch/config.toml.",
+    ),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
+
+
+def find_config(path: Path | None) -> Path:
+    """The configuration file to use. Raises UsageError when there is none."""
+    if path is not None:
+        return path
+    for place in map(Path, PLACES):
+        if place.exists():
+            return place
+    raise UsageError(
+        f"no configuration found (looked for {' and '.join(PLACES)}); name one with --config FILE, "
+        "or begin with a copy of config.example.toml"
+    )
+
+
+def load_config(path: Path | None) -> "Config":
+    """The validated configuration.
+
+    Raises ConfigError with every problem at once, UsageError when there is no file.
+    """
+    from driftwatch import checks, config
+
+    return config.load(
+        find_config(path), os.environ, known_checks=[declared.id for declared in checks.catalogue]
+    )
+
+
+def open_readonly(config: "Config") -> "SqliteStore":
+    """The database for reading, beside a running service. Raises StoreError when there is none yet."""
+    from driftwatch.store.sqlite import SqliteStore
+
+    return SqliteStore.open_readonly(config.storage.path)
+
+
+def print_json(value: Any) -> None:
+    """One JSON document on standard output; foreign text cannot break the encoding."""
+    typer.echo(json.dumps(value, indent=2, ensure_ascii=not _utf8(), default=str))
+
+
+def colourful() -> bool:
+    """True when standard output is a terminal that has not asked for plain text (NO_COLOR, TERM=dumb)."""
+    return sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+
+
+def _utf8() -> bool:
+    return (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"

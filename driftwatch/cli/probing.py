@@ -1,0 +1,217 @@
+"""``probe`` and ``judge``: one visit, or a saved one, judged without a service."""
+
+import asyncio
+import contextlib
+import json
+import shutil
+import sys
+from collections.abc import Iterator, Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from driftwatch.cli.options import (
+    ConfigOption,
+    JsonOption,
+    colourful,
+    load_config,
+    open_readonly,
+    print_json,
+)
+from driftwatch.errors import EvidenceError, StoreError, UsageError
+from driftwatch.model import Depth, Era, Report, State, Trigger
+
+if TYPE_CHECKING:
+    from driftwatch.checks import Policy, Remembered
+    from driftwatch.config import Config, Server
+    from driftwatch.evidence import Evidence
+
+MAX_SAVED = 256 * 2**20
+"""Bytes of a saved probe that ``judge`` reads."""
+
+
+class FailOn(StrEnum):
+    """What makes the exit code 1."""
+
+    FAILED = "failed"
+    RISK = "risk"
+
+
+FailOnOption = Annotated[
+    FailOn, typer.Option("--fail-on", help="Exit with 1 on failed checks only, or on observed risks too.")
+]
+
+
+def probe(
+    target: Annotated[
+        str, typer.Argument(metavar="URL|NAME", help="A URL, or a server's name in the configuration.")
+    ],
+    config: ConfigOption = None,
+    *,
+    depth: Annotated[
+        Depth, typer.Option(help="light: the handshake and the tool list; full: every check.")
+    ] = Depth.FULL,
+    header: Annotated[
+        list[str] | None, typer.Option("--header", "-H", help="'Name: value' to send; for a URL. May repeat.")
+    ] = None,
+    token_file: Annotated[Path | None, typer.Option(help="A file with a bearer token; for a URL.")] = None,
+    as_json: JsonOption = False,
+    save: Annotated[Path | None, typer.Option(help="Keep everything the probe saw, for judge.")] = None,
+    fail_on: FailOnOption = FailOn.FAILED,
+) -> None:
+    """Visit one server once and report every check. Writes nothing, alerts nobody."""
+    from driftwatch import evidence
+
+    loaded, server = _target(target, config, header or [], token_file)
+    with _progress(f"probing {server.name}", wanted=not as_json):
+        seen = asyncio.run(_visit(loaded, server, depth))
+    if save is not None:
+        _save(save, json.dumps(evidence.to_json(seen)))
+    known = _remembered(loaded, server, seen.credential) if "://" not in target else {}
+    _report(seen, _policy(server), known, as_json=as_json, fail_on=fail_on)
+
+
+def judge(
+    file: Annotated[Path, typer.Argument(help="A probe saved with probe --save; - reads standard input.")],
+    *,
+    as_json: JsonOption = False,
+    fail_on: FailOnOption = FailOn.FAILED,
+) -> None:
+    """Judge a saved probe again, without any connection."""
+    from driftwatch import checks, evidence
+
+    try:
+        if str(file) == "-":
+            text = sys.stdin.buffer.read(MAX_SAVED + 1)
+        else:
+            with file.open("rb") as source:
+                text = source.read(MAX_SAVED + 1)
+        if len(text) > MAX_SAVED:
+            raise EvidenceError(f"{file}: larger than {MAX_SAVED // 2**20} MiB: not a saved probe")
+        seen = evidence.from_json(json.loads(text))
+    except OSError as error:
+        raise UsageError(f"{file}: {error.strerror or error}") from error
+    except (ValueError, RecursionError) as error:
+        raise EvidenceError(f"{file}: not JSON: {error}") from error
+    _report(seen, checks.Policy(), {}, as_json=as_json, fail_on=fail_on)
+
+
+def _target(
+    target: str, config: Path | None, headers: list[str], token_file: Path | None
+) -> "tuple[Config, Server]":
+    from driftwatch.config import adhoc
+
+    if "://" in target:
+        pairs = {}
+        for header in headers:
+            name, colon, value = header.partition(":")
+            if not colon or not name.strip():
+                raise UsageError(f"--header wants 'Name: value', not {name!r}")
+            pairs[name.strip()] = value.strip()
+        loaded = adhoc(target, headers=pairs, token=_token(token_file))
+        return loaded, loaded.servers[0]
+    if headers or token_file:
+        raise UsageError(
+            "--header and --token-file go with a URL; a configured server has its own credential"
+        )
+    loaded = load_config(config)
+    for server in loaded.servers:
+        if server.name == target:
+            return loaded, server
+    names = ", ".join(server.name for server in loaded.servers[:10]) or "none"
+    raise UsageError(
+        f"no server is named {target!r}; configured: {names}. A URL starts with http:// or https://"
+    )
+
+
+def _token(path: Path | None) -> str | None:
+    if path is None:
+        return None
+    try:
+        token = path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(
+            f"--token-file {path}: {getattr(error, 'strerror', None) or 'not UTF-8 text'}"
+        ) from error
+    if not token:
+        raise UsageError(f"--token-file {path}: the file is empty")
+    return token
+
+
+async def _visit(config: "Config", server: "Server", depth: Depth) -> "Evidence":
+    from driftwatch.app import SystemClock, SystemResolver, prober
+    from driftwatch.probe import Target
+
+    visit = prober(clock=SystemClock(), resolver=SystemResolver())
+    return await visit(Target.of(config, server), depth=depth, trigger=Trigger.MANUAL)
+
+
+def _policy(server: "Server") -> "Policy":
+    from driftwatch.app import checks_policy
+
+    return checks_policy(server)
+
+
+def _remembered(config: "Config", server: "Server", credential: str) -> "Mapping[Era, Remembered]":
+    """What the service's database knows about the server; nothing where there is none."""
+    from driftwatch.observe import remembered
+
+    try:
+        store = open_readonly(config)
+    except StoreError:
+        return {}
+    try:
+        with store.read() as reader:
+            return remembered(reader.memory(server.name), credential)
+    finally:
+        store.close()
+
+
+def _report(
+    seen: "Evidence",
+    policy: "Policy",
+    known: "Mapping[Era, Remembered]",
+    *,
+    as_json: bool,
+    fail_on: FailOn,
+) -> None:
+    from driftwatch import report
+    from driftwatch.observe import judge as judge_evidence
+
+    judged = judge_evidence(seen, policy, known).report
+    if as_json:
+        print_json(report.to_json(judged))
+    else:
+        width = shutil.get_terminal_size((100, 24)).columns
+        typer.echo(report.to_text(judged, colour=colourful(), width=width))
+    raise typer.Exit(_exit_code(judged, fail_on))
+
+
+def _exit_code(judged: Report, fail_on: FailOn) -> int:
+    states = {result.state for result in judged.results}
+    drift = judged.result("release/fingerprint").state is State.OBSERVED_RISK
+    risk = fail_on is FailOn.RISK and State.OBSERVED_RISK in states
+    if State.FAILED in states or drift or risk:
+        return 1
+    return 0 if judged.reachable else 3
+
+
+def _save(path: Path, text: str) -> None:
+    try:
+        path.write_text(text + "\n", encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"--save {path}: {error.strerror or error}") from error
+
+
+@contextlib.contextmanager
+def _progress(text: str, *, wanted: bool) -> Iterator[None]:
+    """A line on standard error while the probe works; only for a person at a terminal."""
+    if not (wanted and sys.stderr.isatty()):
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(text):
+        yield

@@ -1,0 +1,47 @@
+"""``run`` and ``healthcheck``."""
+
+import asyncio
+import http.client
+import os
+import sys
+
+import typer
+
+from driftwatch.cli.options import ConfigOption, find_config, load_config
+
+
+def run(config: ConfigOption = None) -> None:
+    """Run the service: probe every configured server on its interval and send alerts.
+
+    It logs one JSON line per run, event and delivery, and ends cleanly on SIGTERM or SIGINT within 8 seconds.
+    """
+    from driftwatch import logs
+    from driftwatch.app import Service
+
+    loaded = load_config(config)
+    for warning in loaded.warnings:
+        typer.echo(f"{find_config(config)}: warning: {warning}", err=True)
+    logs.configure(loaded.secrets())
+    asyncio.run(Service(loaded).serve_until_signalled())
+    # A send that hangs in its own thread must not keep the process alive: everything is stored by now.
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
+
+
+def healthcheck(config: ConfigOption = None) -> None:
+    """Ask the running service whether it is alive; for the container's HEALTHCHECK. Exits with 0 or 1."""
+    host, port = load_config(config).http.address
+    # A service that listens everywhere is asked on loopback.
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    connection = http.client.HTTPConnection(host, port, timeout=4)
+    try:
+        connection.request("GET", "/healthz")
+        status = connection.getresponse().status
+    except OSError as error:
+        typer.echo(f"not alive: {host}:{port}: {error.strerror or error}", err=True)
+        raise typer.Exit(1) from error
+    finally:
+        connection.close()
+    typer.echo("alive" if status == http.client.OK else f"not alive: HTTP {status}")
+    raise typer.Exit(0 if status == http.client.OK else 1)
