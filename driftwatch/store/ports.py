@@ -274,8 +274,13 @@ class Tx(Protocol):
     def request_done(self, request: ProbeRequest) -> None:
         """Forget a persisted request that was carried out."""
 
-    def pending_deliveries(self, now: datetime, limit: int = 500) -> list[PendingDelivery]:
-        """What waits to be written about, oldest first: all rows of each channel that has a due one."""
+    def pending_deliveries(
+        self, now: datetime, limit: int = 500, channel: str | None = None
+    ) -> list[PendingDelivery]:
+        """What waits to be written about, oldest first: all rows of each channel that has a due one.
+
+        With ``channel`` only that channel's rows, so that a long queue of one never hides another.
+        """
 
     def freeze(self, message: FrozenMessage) -> bool:
         """Write a message and tie its deliveries to it. False when this id exists already."""
