@@ -77,8 +77,9 @@ RELEASES: Mapping[str, tuple[dict[str, Json], ...]] = MappingProxyType(
 class SampleServer:
     """A dual-era Streamable HTTP server at ``/mcp``."""
 
-    def __init__(self, release: str = "v1") -> None:
-        """Serve the tools of a release, by its name in RELEASES."""
+    def __init__(self, release: str = "v1", *, legacy: bool = True) -> None:
+        """Serve the tools of a release by its name in RELEASES; without ``legacy`` in the modern era only."""
+        self._speaks_legacy = legacy
         self.tools: tuple[dict[str, Json], ...] = ()
         self.release = ""
         self.deploy(release)
@@ -111,6 +112,9 @@ class SampleServer:
         if not isinstance(message, dict) or not isinstance(message.get("method"), str):
             return _error(None, -32600, "Invalid request", 400)
         if request.headers.get("mcp-protocol-version", "") in {"", *LEGACY}:
+            if not self._speaks_legacy:
+                data = {"supported": [MODERN], "requested": _params(message).get("protocolVersion")}
+                return _error(message, -32022, "Unsupported protocol version", 400, data)
             return self._legacy(message)
         return self._modern(message, request.headers)
 

@@ -1,0 +1,197 @@
+"""CPU of one light probe, side by side in one run: bare sockets, driftwatch, the official mcp client.
+
+    python bench/probe.py [--rounds N] [--repeat N] [URL]
+
+Without a URL the demo's sample server runs in a process of its own, as a dual-era and as a modern-only server.
+The floor replays the very bytes that driftwatch sent, recorded by a proxy in between, over bare asyncio streams
+and reads each answer to its end. Figures are process CPU, so the server's work does not count.
+"""
+
+import argparse
+import asyncio
+import multiprocessing
+import statistics
+import time
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from multiprocessing.connection import Connection
+from urllib.parse import urlsplit
+
+from driftwatch.checks import Policy
+from driftwatch.demo.sample import SampleServer
+from driftwatch.model import Depth, Trigger
+from driftwatch.observe import judge
+from driftwatch.probe import SystemResolver, Target, TrustStore, probe
+from driftwatch.web.server import HttpServer
+
+Visit = Callable[[], Awaitable[object]]
+
+
+def serve(ready: Connection, *, legacy: bool) -> None:
+    """Run the sample server until the process is ended."""
+    server = HttpServer("127.0.0.1", 0)
+    ready.send(server.port)
+    asyncio.run(server.run(SampleServer(legacy=legacy).application))
+
+
+class Recorder:
+    """A proxy that notes what each connection sends, request by request."""
+
+    def __init__(self, host: str, port: int) -> None:
+        self.host, self.port = host, port
+        self.dialogues: list[list[bytes]] = []
+
+    async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Serve one connection."""
+        there, away = await asyncio.open_connection(self.host, self.port)
+        requests: list[bytes] = []
+        self.dialogues.append(requests)
+        answered = True
+
+        async def outward() -> None:
+            nonlocal answered
+            while data := await reader.read(65536):
+                if answered:
+                    requests.append(b"")
+                    answered = False
+                requests[-1] += data
+                away.write(data)
+            away.write_eof()
+
+        async def inward() -> None:
+            nonlocal answered
+            while data := await there.read(65536):
+                answered = True
+                writer.write(data)
+            writer.close()
+
+        await asyncio.gather(outward(), inward(), return_exceptions=True)
+        away.close()
+
+
+async def read_answer(reader: asyncio.StreamReader) -> None:
+    """Read one HTTP/1.1 answer to its end."""
+    head = (await reader.readuntil(b"\r\n\r\n")).lower()
+    if b"transfer-encoding: chunked" in head:
+        while size := int((await reader.readline()).split(b";")[0], 16):
+            await reader.readexactly(size + 2)
+        await reader.readline()
+    elif b"content-length:" in head:
+        await reader.readexactly(int(head.split(b"content-length:")[1].split(b"\r\n")[0]))
+
+
+async def bare(host: str, port: int, dialogues: list[list[bytes]]) -> None:
+    """The recorded bytes over bare streams, one connection per recorded connection."""
+    for requests in dialogues:
+        reader, writer = await asyncio.open_connection(host, port)
+        for request in requests:
+            writer.write(request)
+            await read_answer(reader)
+        writer.close()
+        await writer.wait_closed()
+
+
+async def cpu_ms(visit: Visit, rounds: int, repeat: int) -> tuple[float, float]:
+    """The median and the smallest CPU of one visit in milliseconds, over ``repeat`` batches of ``rounds``."""
+    for _ in range(10):
+        await visit()
+    figures = []
+    for _ in range(repeat):
+        began = time.process_time()
+        for _ in range(rounds):
+            await visit()
+        figures.append((time.process_time() - began) / rounds * 1000)
+    return statistics.median(figures), min(figures)
+
+
+async def measure(name: str, url: str, rounds: int, repeat: int) -> None:
+    """Print one table for one server."""
+    parts = urlsplit(url)
+    host, port = parts.hostname or "127.0.0.1", parts.port or 80
+    trust, resolver = TrustStore(), SystemResolver()
+
+    async def visit(address: str = url) -> object:
+        return await probe(
+            Target(name="bench", url=address),
+            depth=Depth.LIGHT,
+            trigger=Trigger.MANUAL,
+            trust=trust,
+            resolver=resolver,
+            now=lambda: datetime.now(UTC),
+        )
+
+    recorder = Recorder(host, port)
+    async with await asyncio.start_server(recorder, "127.0.0.1", 0) as proxy:
+        recorded = await visit(f"http://127.0.0.1:{proxy.sockets[0].getsockname()[1]}{parts.path}")
+    dialogues = [requests for requests in recorder.dialogues if requests]
+    requests = sum(map(len, dialogues))
+
+    async def judged() -> object:
+        return judge(await visit(), Policy())  # type: ignore[arg-type]
+
+    contenders: dict[str, Visit] = {
+        "bare sockets, same bytes": lambda: bare(host, port, dialogues),
+        "driftwatch probe": visit,
+        "driftwatch probe and checks": judged,
+        **mcp_clients(url),
+    }
+    print(f"\n{name}: {requests} requests on {len(dialogues)} connections")
+    floor = 0.0
+    for label, contender in contenders.items():
+        median, best = await cpu_ms(contender, rounds, repeat)
+        floor = floor or median
+        print(f"  {label:<42} {median:7.2f} ms CPU (best {best:.2f})  {median / floor:5.2f}x")
+    del recorded
+
+
+def mcp_clients(url: str) -> dict[str, Visit]:
+    """The official client, fresh and over a shared HTTP client; empty where it is not installed."""
+    try:
+        import httpx2  # noqa: PLC0415
+        from mcp import Client  # noqa: PLC0415
+        from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415
+    except ImportError:
+        print("(the official mcp client is not installed: pip install mcp)")
+        return {}
+    shared = httpx2.AsyncClient()
+
+    async def fresh() -> object:
+        async with Client(url) as client:
+            return await client.list_tools()
+
+    async def over_shared() -> object:
+        async with Client(streamable_http_client(url, http_client=shared)) as client:
+            return await client.list_tools()
+
+    return {
+        "mcp client, shared HTTP client (2 requests)": over_shared,
+        "mcp client, fresh (2 requests)": fresh,
+    }
+
+
+def main() -> None:
+    """Measure a given server, or both kinds of the sample server."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("url", nargs="?")
+    parser.add_argument("--rounds", type=int, default=100)
+    parser.add_argument("--repeat", type=int, default=5)
+    given = parser.parse_args()
+    if given.url:
+        asyncio.run(measure(given.url, given.url, given.rounds, given.repeat))
+        return
+    for name, legacy in (("modern only", False), ("dual era", True)):
+        here, there = multiprocessing.Pipe()
+        process = multiprocessing.get_context("spawn").Process(
+            target=serve, args=(there,), kwargs={"legacy": legacy}, daemon=True
+        )
+        process.start()
+        url = f"http://127.0.0.1:{here.recv()}/mcp"
+        asyncio.run(measure(f"sample server, {name}", url, given.rounds, given.repeat))
+        process.terminate()
+        process.join()
+
+
+if __name__ == "__main__":
+    main()
