@@ -1,24 +1,10 @@
-"""What a report changes: (remembered states, new report) -> Changes. Pure; clock and ids are passed in.
-
-Subjects are ``check:<id>`` and ``toolset:<era>:<credential>``; their values are short strings that are
-compared for equality: ``verified``, ``failed:dns``, ``observed_risk:expiring``, ``not_checked:auth``, or a
-fingerprint's pair for a toolset.
-
-Shapes of ``Event.details`` per kind:
-
-* ``change``, ``recovery``, ``coverage_lost``, ``coverage_back``: ``{"result": <result JSON>, "previous":
-  <result JSON or null>, "blocked": [check ids], "blip": bool}``
-* ``toolset_changed``, ``toolset_returned``: ``{"diff": <diff JSON>, "era": str, "credential": str,
-  "fingerprint": pair, "previous_fingerprint": pair, "accepted": bool, "seen_before": iso or null}``
-* ``added_with_problems``: ``{"results": [<result JSON>]}``
-* ``baseline``: ``{"states": {state: count}, "fingerprints": {subject: pair}}``
-"""
+"""What is remembered about a server, and the numbers that say when to speak."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from driftwatch.model import Certificate, Depth, Event, Json
+from driftwatch.model import Certificate, Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +17,7 @@ class SubjectState:
     confirmed_since: datetime
     last_observed_at: datetime
     accepted: str | None = None
-    """What a person, a deploy or the first run accepted."""
+    """What a person, a deploy or the first run accepted; None until the subject was really seen once."""
     pending: str | None = None
     pending_count: int = 0
     pending_since: datetime | None = None
@@ -40,12 +26,22 @@ class SubjectState:
     blocked_since: datetime | None = None
     blocked_code: str | None = None
     flap_times: tuple[datetime, ...] = ()
+    """When the recent confirmed changes began to count."""
+    flap_values: tuple[str, ...] = ()
+    """The value that was confirmed at each of ``flap_times``."""
     flapping: bool = False
+    """True from the event that said flapping or unsettled until the one that says settled."""
+    flap_muted: int = 0
+    """Confirmed changes since then that were stored and not told."""
+    turns: Mapping[str, int] = field(default_factory=dict)
+    """How often the answer turned to each value since ``turning_since``; empty when it is calm."""
+    turning_since: datetime | None = None
     stable_count: int = 0
+    """Observations of the confirmed value in a row, counted only while flapping or turning."""
     incident: str | None = None
     """The id of the open incident, if any."""
     version: int = 1
-    """The version of the check's declaration, or of the fingerprint's algorithm, that gave ``confirmed``."""
+    """The version of the check's declaration that gave ``confirmed``; a toolset's value names its algorithm."""
     settings: str = ""
     """A digest of the settings that shaped it."""
     detail: Mapping[str, Json] = field(default_factory=dict)
@@ -62,9 +58,11 @@ class Incident:
     """When the bad value was first seen."""
     opening_event: str
     value: str
+    """The latest bad value that was really seen: losing sight of it does not change it."""
     acked_at: datetime | None = None
     acked_by: str | None = None
     next_reminder_at: datetime | None = None
+    """None for what nobody is reminded of: warnings, and what was already so at the first look."""
     closed_at: datetime | None = None
     closing_event: str | None = None
 
@@ -81,41 +79,7 @@ class Memory:
     """The leaf of the last probe that saw one."""
     last_run_at: datetime | None = None
     seen_fingerprints: Mapping[str, datetime] = field(default_factory=dict)
-    """When each fingerprint of this server was last the confirmed one, by pair."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConfirmProbe:
-    """A re-probe that would confirm or refute what is pending."""
-
-    due_at: datetime
-    depth: Depth
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Interval:
-    """A stretch of time in which a subject was observed with one value; blocked stretches count too."""
-
-    subject: str
-    value: str
-    since: datetime
-    event: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Changes:
-    """What one report does to what is remembered: written in one transaction, or not at all."""
-
-    states: tuple[SubjectState, ...] = ()
-    """Every state that differs from what was remembered, whole."""
-    intervals: tuple[Interval, ...] = ()
-    """New stretches; each ends the subject's previous one at its ``since``."""
-    incidents: tuple[Incident, ...] = ()
-    """Opened and closed ones, whole."""
-    events: tuple[Event, ...] = ()
-    """Root causes first."""
-    confirm: ConfirmProbe | None = None
-    """None when nothing is pending: a planned re-probe is then dropped."""
+    """When each fingerprint of this server last became, or ceased to be, the confirmed one, by pair."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,6 +87,7 @@ class Policy:
     """The numbers of the state machine."""
 
     confirm: int = 3
+    """How many observations must agree before a change counts."""
     confirm_delays: tuple[timedelta, ...] = (timedelta(seconds=15), timedelta(seconds=45))
     """After the first sighting, the n-th re-probe comes this long after that sighting."""
     loss_confirm: timedelta = timedelta(minutes=5)
@@ -131,5 +96,8 @@ class Policy:
     flap_count: int = 4
     flap_window: timedelta = timedelta(hours=6)
     flap_settle: int = 12
+    """Stable observations in a row that end flapping."""
+    unsettled: timedelta = timedelta(minutes=10)
+    """Answers that take turns for longer than this are told, although none of them is ever confirmed."""
     accept: str = "deploy"
     """deploy, manual or always."""

@@ -1,0 +1,74 @@
+"""What goes into a decision beside the report, and what comes out of it."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from driftwatch.model import Depth, Event, Json, Level
+from driftwatch.transitions.memory import Incident, SubjectState
+
+
+class Difference(Protocol):
+    """What a decision needs to know of ``toolset.Diff``."""
+
+    @property
+    def level(self) -> Level:
+        """How loudly to tell it."""
+
+    @property
+    def breaking(self) -> bool:
+        """Whether an existing caller fails."""
+
+    @property
+    def loses_only(self) -> bool:
+        """Whether tools are gone and nothing else happened: what a rollout looks like from outside, for a while."""
+
+    def to_json(self) -> Json:
+        """The difference as a JSON object."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolsetObservation:
+    """One complete tool list that this probe read."""
+
+    subject: str
+    """``toolset:<era>:<credential>``."""
+    pair: str
+    algorithm: str
+    """The canonical form behind the pair, such as ``dw1``."""
+    diff: Difference | None
+    """From the confirmed list to this one; None when they are the same or the old one is not stored."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfirmProbe:
+    """A re-probe that would confirm or refute what is pending."""
+
+    due_at: datetime
+    depth: Depth
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interval:
+    """A stretch of time in which a subject had one confirmed value; blocked stretches count too."""
+
+    subject: str
+    value: str
+    since: datetime
+    event: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changes:
+    """What one report does to what is remembered: written in one transaction, or not at all."""
+
+    states: tuple[SubjectState, ...] = ()
+    """Every state that differs from what was remembered, whole: with ``last_observed_at``, all that were seen."""
+    intervals: tuple[Interval, ...] = ()
+    """New stretches; each ends the subject's previous one at its ``since``."""
+    incidents: tuple[Incident, ...] = ()
+    """Opened, changed and closed ones, whole."""
+    events: tuple[Event, ...] = ()
+    """Root causes first, then errors, warnings and the rest."""
+    confirm: ConfirmProbe | None = None
+    """None when nothing is in doubt: a planned re-probe is then dropped."""
