@@ -1,1 +1,80 @@
-"""Pure judgements of evidence, one module per family."""
+"""Checks: pure judgements of evidence, one module per family."""
+
+import difflib
+from collections.abc import Mapping
+
+from driftwatch.checks import mcp, release, schema, tls, tool, tools, transport
+from driftwatch.checks.base import Declaration, Found, NotChecked, Policy, Remembered, Verified, check
+from driftwatch.checks.clients import CLIENTS, Client, client_limits
+from driftwatch.checks.runner import Scene, ask
+from driftwatch.errors import UsageError
+from driftwatch.evidence import Evidence, Missing
+from driftwatch.model import Era, Fingerprint, Result
+
+__all__ = [
+    "CLIENTS",
+    "FAMILIES",
+    "Client",
+    "Declaration",
+    "Found",
+    "NotChecked",
+    "Policy",
+    "Remembered",
+    "Verified",
+    "by_id",
+    "catalogue",
+    "check",
+    "client_limits",
+    "nearest",
+    "run",
+]
+
+FAMILIES = (tls, transport, mcp, tools, tool, schema, release)
+"""Every family, in the order of a report: what blocks the others comes first."""
+
+catalogue: tuple[Declaration, ...] = tuple(
+    declaration
+    for family in FAMILIES
+    for declaration in vars(family).values()
+    if isinstance(declaration, Declaration)
+)
+"""Every check, in the order of a report."""
+
+_BY_ID = {declaration.id: declaration for declaration in catalogue}
+
+
+def run(
+    evidence: Evidence,
+    *,
+    fingerprints: Mapping[Era, Fingerprint | Missing],
+    remembered: Mapping[Era, Remembered | Missing],
+    policy: Policy,
+) -> tuple[Result, ...]:
+    """Judge the evidence: every check of the catalogue once, in catalogue order. Never raises.
+
+    An era without an entry in ``fingerprints`` or ``remembered`` has none.
+    """
+    scene = Scene(evidence=evidence, fingerprints=fingerprints, remembered=remembered, policy=policy)
+    return tuple(ask(declaration, scene) for declaration in catalogue)
+
+
+def by_id(check_id: str) -> Declaration:
+    """One check's declaration. Raises UsageError, with the nearest id, for one that does not exist."""
+    declaration = _BY_ID.get(check_id)
+    if declaration is None:
+        guess = nearest(check_id)
+        hint = f"; did you mean {guess}?" if guess else "; `driftwatch checks` lists them"
+        raise UsageError(f"there is no check {check_id!r}{hint}")
+    return declaration
+
+
+def nearest(check_id: str) -> str | None:
+    """The id that a mistyped one most likely meant."""
+    wanted = check_id.lower().replace("_", "-")
+    folded = {known.lower(): known for known in _BY_ID}
+    names = {known.lower().partition("/")[2]: known for known in _BY_ID}
+    for table in (folded, names):
+        close = difflib.get_close_matches(wanted, table, n=1, cutoff=0.6)
+        if close:
+            return table[close[0]]
+    return None

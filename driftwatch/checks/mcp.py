@@ -1,0 +1,306 @@
+"""The protocol itself: revisions, eras, and the shape of the messages."""
+
+import itertools
+from collections.abc import Iterable, Iterator
+
+from driftwatch.checks.base import Found, NotChecked, Policy, Verdict, check, listed, shown
+from driftwatch.checks.clients import KNOWN_REVISIONS, MODERN_REVISION, Client, position
+from driftwatch.checks.sources import OWN, rule
+from driftwatch.evidence import Exchange, Missing, Opening, Surface
+from driftwatch.model import Era, Json, Severity
+
+ACCEPTED = 202
+CLIENT_ERRORS = 400
+SERVER_ERRORS = 500
+"""Where the range of statuses begins."""
+SHUT = frozenset({401, 403, 429})
+"""Statuses of a closed door: they say nothing about what is behind it."""
+
+_BATCHES_UNTIL = "2025-03-26"
+"""The last revision in which an answer may be an array."""
+
+_ENVELOPE = {
+    "id-type": ("The answer changes the type of the request's id.", Severity.HEADS_UP),
+    "id-wrong": ("The answer carries another id: clients go on waiting for one that came.", None),
+    "id-null": ("The answer carries no id: clients cannot tell which request it belongs to.", None),
+    "batch": ("The answer is an array, a form that ended with revision 2025-03-26.", None),
+    "result-and-error": ("One answer carries a result and an error; clients differ in which they see.", None),
+    "server-request": ("The server sends a request of its own, which this revision forbids.", None),
+}
+
+_TEXT = {
+    "bom": "The body begins with a byte order mark, which JSON does not allow.",
+    "duplicate-member": "An object names the same member twice; parsers differ in which one they keep.",
+    "lone-surrogate": "A string holds half a character, which cannot be written as UTF-8.",
+    "unterminated-event": "The stream ends inside an event; strict readers drop what it said.",
+    "wrong-length": "The body is not as long as its Content-Length says.",
+    "no-content-type": "The reply has a body and no Content-Type.",
+}
+
+_UNREADABLE = {
+    "json": "The body is not JSON.",
+    "utf-8": "The body is not UTF-8.",
+    "depth": "The body nests so deeply that parsers give up.",
+}
+
+
+@check(
+    id="mcp/protocol-version",
+    title="The negotiated revision shuts some clients out",
+    severity=Severity.HEADS_UP,
+    sources=(rule(3),),
+)
+def protocol_version(
+    revision: str, era: Era, surfaces: tuple[Surface, ...], policy: Policy
+) -> Iterator[Found]:
+    """The revision that the server settles on: does it exist, and is there a client too new for it.
+
+    A revision that is newer than a client is no finding: in `initialize` both sides go down to what they
+    share. A client that reaches the server in its other era is not counted as shut out.
+
+    Why it matters:
+        A client that does not know the revision ends the handshake there. Its user sees a connector that
+        never connects; the server sees one request and nothing after it.
+
+    How to fix it:
+        Serve a newer revision beside the old one, or accept that the named clients cannot connect. If the
+        revision is not a real one, look for a typing error in the server's version constant.
+    """
+    if revision not in KNOWN_REVISIONS:
+        yield Found(
+            code="unknown-revision",
+            subject="protocolVersion",
+            message=f"Revision {shown(revision, 40)} is not one that this driftwatch knows.",
+            expected=f"one of {', '.join(KNOWN_REVISIONS)}",
+            measured=shown(revision, 40),
+        )
+        return
+    others = [surface.revision for surface in surfaces if surface.era is not era]
+    shut_out = [
+        client
+        for client in policy.clients
+        if position(revision) < position(client.oldest)
+        and not any(_speaks(client, other) for other in others)
+    ]
+    if shut_out:
+        names = tuple(client.name for client in shut_out)
+        yield Found(
+            code="too-old",
+            subject="protocolVersion",
+            message=f"Revision {revision} is older than anything that {listed(names)} can speak.",
+            expected=f"{min((client.oldest for client in shut_out), key=position)} or newer",
+            measured=revision,
+            clients=names,
+        )
+
+
+@check(
+    id="mcp/era-coverage",
+    title="One era of clients is left out, or sees other tools",
+    severity=Severity.HEADS_UP,
+    sources=(OWN,),
+)
+def era_coverage(
+    openings: tuple[Opening, ...] | Missing,
+    surfaces: tuple[Surface, ...],
+    blocker: Missing,
+    policy: Policy,
+) -> Verdict:
+    """Whether clients with `initialize` and clients of 2026-07-28 both get in, and see the same tools.
+
+    Why it matters:
+        Clients of the older era have no way forward to a server that speaks 2026-07-28 alone: they fail.
+        And where a server speaks both, each client reads the list of its own era; a tool that is in one
+        list only is missing for half of your users.
+
+    How to fix it:
+        Keep answering `initialize` until the clients you care about have moved; the official SDKs serve
+        both eras from one tool registry. Where the lists differ, look for a tool that is registered in one
+        handler.
+    """
+    if not surfaces:
+        return NotChecked.of(blocker)
+    found = list(_unlike_lists(surfaces))
+    if all(surface.era is Era.MODERN for surface in surfaces):
+        tried = () if isinstance(openings, Missing) else openings
+        legacy = next((opening for opening in tried if opening.era is Era.LEGACY), None)
+        if legacy is None or not _is_refusal(legacy.exchange):
+            return NotChecked("initialize got no clear answer", "initialize-unclear")
+        found += _left_out(legacy.exchange, policy)
+    return found
+
+
+@check(
+    id="mcp/initialized-ack",
+    title="The acknowledgement of the handshake is answered in a way that some clients reject",
+    severity=Severity.HEADS_UP,
+    sources=(OWN,),
+    eras=(Era.LEGACY,),
+)
+def initialized_ack(acknowledgement: Exchange | None) -> Verdict:
+    """The reply to notifications/initialized: 202 with an empty body.
+
+    Why it matters:
+        The handshake ends with a notification, and a notification has no answer. Some clients stop right
+        there when a 200 or a body comes back, others do not notice: the server works in your client and not
+        in your user's.
+
+    How to fix it:
+        Answer every notification with 202 and no body at all, also not `null` or `{}`.
+    """
+    if acknowledgement is None or acknowledgement.status is None:
+        return NotChecked("notifications/initialized got no reply", "no-reply")
+    status = acknowledgement.status
+    if status in SHUT or status >= SERVER_ERRORS:
+        return NotChecked(f"HTTP {status} to notifications/initialized", "http-status")
+    if status == ACCEPTED and not acknowledgement.size:
+        return ()
+    body = f"{acknowledgement.size} bytes of body" if acknowledgement.size else "no body"
+    refused = status >= CLIENT_ERRORS
+    found = Found(
+        severity=Severity.WILL_BREAK if refused else None,
+        code="refused" if refused else "body" if status == ACCEPTED else "not-202",
+        subject="notifications/initialized",
+        message="The server refuses the notification that ends the handshake."
+        if refused
+        else "The notification that ends the handshake is answered as if it were a request.",
+        expected="HTTP 202, no body",
+        measured=f"HTTP {status}, {body}",
+    )
+    return [found]
+
+
+@check(
+    id="mcp/envelope",
+    title="Answers break the rules of JSON-RPC",
+    severity=Severity.WILL_BREAK,
+    sources=(OWN,),
+)
+def envelope(exchanges: tuple[Exchange, ...], revision: str, era: Era) -> Verdict:
+    """The frame around every answer: its id, one message at a time, a result or an error.
+
+    Why it matters:
+        A client finds the answer to its request by the id. When a gateway turns 2 into "2", or wraps the
+        answer in an array, lenient clients go on and strict ones wait until they time out.
+
+    How to fix it:
+        Copy the request's id unchanged, value and type, and send exactly one object that has either a
+        result or an error. Look at gateways and logging layers between: they are what rewrites envelopes.
+    """
+    return _once(_envelope_faults(exchanges, revision, era))
+
+
+@check(
+    id="mcp/message-text",
+    title="Messages are not strict JSON in UTF-8",
+    severity=Severity.HEADS_UP,
+    sources=(OWN,),
+)
+def message_text(exchanges: tuple[Exchange, ...]) -> Verdict:
+    """The bytes of every reply, read strictly: UTF-8, JSON, and the framing of HTTP and event streams.
+
+    Why it matters:
+        Parsers forgive different things. Python takes a byte order mark that a browser refuses, one parser
+        keeps the first of two equal members and the next one the last: two clients read two different
+        servers.
+
+    How to fix it:
+        Let a JSON library write every message, from values and not from pieces of text, and let the HTTP
+        server compute the length.
+    """
+    return _once(_text_faults(exchanges))
+
+
+def _speaks(client: Client, revision: str) -> bool:
+    known = revision in KNOWN_REVISIONS
+    return known and position(client.oldest) <= position(revision) <= position(client.newest)
+
+
+def _left_out(refusal: Exchange, policy: Policy) -> list[Found]:
+    names = tuple(c.name for c in policy.clients if position(c.newest) < position(MODERN_REVISION))
+    if not names:
+        return []
+    found = Found(
+        code="modern-only",
+        subject="initialize",
+        message=f"Only {MODERN_REVISION} is spoken: {listed(names)} cannot connect.",
+        expected="an answer to initialize",
+        measured=f"HTTP {refusal.status}",
+        era=Era.LEGACY,
+        clients=names,
+    )
+    return [found]
+
+
+def _is_refusal(exchange: Exchange) -> bool:
+    """Whether the server itself said no to initialize: not a closed door, and not a fault on the way."""
+    status = exchange.status
+    return status is not None and status < SERVER_ERRORS and status not in SHUT
+
+
+def _unlike_lists(surfaces: tuple[Surface, ...]) -> Iterator[Found]:
+    read = [(surface.era, surface.tools) for surface in surfaces]
+    lists = [(era, _names(tools)) for era, tools in read if not isinstance(tools, Missing)]
+    for (era, names), (other_era, other_names) in itertools.pairwise(lists):
+        if names == other_names:
+            continue
+        only = [f"{len(names - other_names)} only in {era}"] if names - other_names else []
+        only += [f"{len(other_names - names)} only in {other_era}"] if other_names - names else []
+        examples = [shown(name, 64) for name in sorted(names ^ other_names)]
+        yield Found(
+            code="eras-differ",
+            subject="tools/list",
+            message=f"The two eras list different tools: {listed(examples)}.",
+            expected="the same tools in both eras",
+            measured=" and ".join(only),
+        )
+
+
+def _names(tools: tuple[Json, ...]) -> set[str]:
+    return {tool["name"] for tool in tools if isinstance(tool, dict) and isinstance(tool.get("name"), str)}
+
+
+def _is_allowed(code: str, revision: str, era: Era) -> bool:
+    if code == "batch":
+        return revision in KNOWN_REVISIONS and position(revision) <= position(_BATCHES_UNTIL)
+    return code == "server-request" and era is not Era.MODERN
+
+
+def _message_fault(
+    exchange: Exchange, code: str, message: str, measured: str, severity: Severity | None = None
+) -> Found:
+    return Found(
+        severity=severity,
+        code=code,
+        subject=exchange.rpc_method or exchange.label,
+        message=message,
+        expected="one well-formed JSON-RPC message",
+        measured=measured,
+    )
+
+
+def _envelope_faults(exchanges: tuple[Exchange, ...], revision: str, era: Era) -> Iterator[Found]:
+    for exchange in exchanges:
+        if exchange.fault is not None and exchange.fault.code == "envelope":
+            message = "The body is not a JSON-RPC answer."
+            yield _message_fault(exchange, "envelope", message, exchange.fault.message)
+        for remark in exchange.remarks:
+            if remark.code in _ENVELOPE and not _is_allowed(remark.code, revision, era):
+                message, severity = _ENVELOPE[remark.code]
+                yield _message_fault(exchange, remark.code, message, remark.message, severity)
+
+
+def _text_faults(exchanges: tuple[Exchange, ...]) -> Iterator[Found]:
+    for exchange in exchanges:
+        fault = exchange.fault
+        if fault is not None and fault.code in _UNREADABLE:
+            message = _UNREADABLE[fault.code]
+            yield _message_fault(exchange, fault.code, message, fault.message, Severity.WILL_BREAK)
+        for remark in exchange.remarks:
+            if remark.code in _TEXT:
+                yield _message_fault(exchange, remark.code, _TEXT[remark.code], remark.message)
+
+
+def _once(found: Iterable[Found]) -> list[Found]:
+    """One finding per fault and method: the pages of one list repeat each other's."""
+    return list({(one.code, one.subject): one for one in found}.values())

@@ -1,0 +1,182 @@
+"""Asks every check once and brings its answers together to one result each."""
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from driftwatch.checks.base import EVIDENCE_PARTS, Declaration, NotChecked, Policy, Remembered, Verified
+from driftwatch.checks.clients import position
+from driftwatch.checks.view import Tool
+from driftwatch.evidence import Evidence, Exchange, Missing, Surface
+from driftwatch.model import DEPTH_CODE, Depth, Era, Finding, Fingerprint, Json, Result, Severity, State
+
+log = logging.getLogger("driftwatch.checks")
+
+SWITCHED_OFF = NotChecked("switched off in the configuration", "switched-off")
+TOO_LIGHT = NotChecked("a light probe does not exercise it", DEPTH_CODE)
+NOT_READ = Missing("the tool list was not read", "no-list")
+NO_BASELINE = Missing("no earlier fingerprint to compare with", "no-baseline")
+
+_SEVERITIES = tuple(Severity)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene:
+    """Everything that checks may be asked about."""
+
+    evidence: Evidence
+    fingerprints: Mapping[Era, Fingerprint | Missing]
+    remembered: Mapping[Era, Remembered | Missing]
+    policy: Policy
+    _views: list[tuple[tuple[Json, ...], tuple[Tool, ...]]] = field(default_factory=list, init=False)
+
+    def tools(self, surface: Surface) -> tuple[Tool, ...] | Missing:
+        """The tools of a surface. Both eras mostly list the same: then they share what was worked out."""
+        tools = surface.tools
+        if isinstance(tools, Missing):
+            return tools
+        for known, views in self._views:
+            if known == tools:
+                return views
+        self._views.append((tools, Tool.each(tools)))
+        return self._views[-1][1]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Answer:
+    """What a check says about one surface, or about the whole probe."""
+
+    era: Era | None
+    findings: tuple[Finding, ...] = ()
+    remark: str | None = None
+    not_checked: NotChecked | None = None
+
+
+def ask(declaration: Declaration, scene: Scene) -> Result:
+    """The result of one check.
+
+    A check that is asked once per surface has the worst state over the surfaces that could be judged; its
+    reason names the others. A surface that could not be judged makes it not_checked only where none could.
+    A check that crashes is not_checked, whatever it said about another surface.
+    """
+    if declaration.id in scene.policy.off:
+        return _not_checked(declaration, SWITCHED_OFF)
+    if declaration.depth is Depth.FULL and scene.evidence.depth is Depth.LIGHT:
+        return _not_checked(declaration, TOO_LIGHT)
+    try:
+        return _combined(declaration, tuple(_answers(declaration, scene)))
+    except Exception as error:
+        log.exception("the check %s crashed", declaration.id)
+        reason = f"a bug in driftwatch: {type(error).__name__} in {declaration.id}; the log has the trace"
+        return _not_checked(declaration, NotChecked(reason, "bug"))
+
+
+def _answers(declaration: Declaration, scene: Scene) -> Iterator[_Answer]:
+    if not declaration.per_surface:
+        yield _judged(declaration, scene, None)
+        return
+    surfaces = scene.evidence.surfaces
+    if not surfaces:
+        yield _Answer(era=None, not_checked=NotChecked.of(scene.evidence.blocker))
+        return
+    subject = [surface for surface in surfaces if _applies(declaration, surface)]
+    for surface in subject:
+        yield _judged(declaration, scene, surface)
+    if not subject:
+        yield _Answer(era=None, not_checked=NotChecked(_scope(declaration, surfaces), "not-applicable"))
+
+
+def _applies(declaration: Declaration, surface: Surface) -> bool:
+    since = declaration.since_revision
+    return surface.era in declaration.eras and (
+        since is None or position(surface.revision) >= position(since)
+    )
+
+
+def _scope(declaration: Declaration, surfaces: Sequence[Surface]) -> str:
+    here = " and ".join(f"{surface.era.value} {surface.revision:.40}" for surface in surfaces)
+    if not any(surface.era in declaration.eras for surface in surfaces):
+        eras = " and ".join(era.value for era in declaration.eras)
+        return f"the rule is about the {eras} era; this server speaks {here}"
+    return f"the rule exists since revision {declaration.since_revision}; this server speaks {here}"
+
+
+def _judged(declaration: Declaration, scene: Scene, surface: Surface | None) -> _Answer:
+    era = surface.era if surface else None
+    parts = {}
+    for need in declaration.needs:
+        part = _part(need, scene, surface)
+        if isinstance(part, Missing) and need not in declaration.takes_missing:
+            return _Answer(era=era, not_checked=NotChecked.of(part))
+        parts[need] = part
+    verdict = declaration.judge(**parts)
+    if isinstance(verdict, NotChecked):
+        return _Answer(era=era, not_checked=verdict)
+    if isinstance(verdict, Verified):
+        return _Answer(era=era, remark=verdict.reason)
+    return _Answer(era=era, findings=tuple(item.finding(declaration.severity, era) for item in verdict))
+
+
+def _part(need: str, scene: Scene, surface: Surface | None) -> Any:
+    if need == "policy":
+        return scene.policy
+    if surface is None or need in EVIDENCE_PARTS:
+        return getattr(scene.evidence, need)
+    match need:
+        case "surface":
+            return surface
+        case "tools":
+            return scene.tools(surface)
+        case "exchanges":
+            return exchanges(surface)
+        case "fingerprint":
+            return scene.fingerprints.get(surface.era, NOT_READ)
+        case "remembered":
+            return scene.remembered.get(surface.era, NO_BASELINE)
+        case _:
+            return getattr(surface, need)
+
+
+def exchanges(surface: Surface) -> tuple[Exchange, ...]:
+    """Every exchange of one surface that asks for an answer, in the order made."""
+    pages = () if isinstance(surface.listing, Missing) else surface.listing.exchanges
+    return (surface.opening, *pages)
+
+
+def _combined(declaration: Declaration, answers: Sequence[_Answer]) -> Result:
+    findings = tuple(finding for answer in answers for finding in answer.findings)
+    skipped = [(answer.era, answer.not_checked) for answer in answers if answer.not_checked]
+    if len(skipped) == len(answers):
+        first = skipped[0][1]
+        reason = _spoken([(era, item.reason) for era, item in skipped])
+        return _not_checked(declaration, NotChecked(reason or first.reason, first.code, first.cause))
+    worst = min(findings, key=lambda item: _SEVERITIES.index(item.severity), default=None)
+    remarks = [(answer.era, answer.remark) for answer in answers if answer.remark]
+    reasons = [_spoken(remarks), *(f"{era}: not checked: {item.reason}" for era, item in skipped)]
+    return Result(
+        check=declaration.id,
+        version=declaration.version,
+        state=worst.severity.state if worst else State.VERIFIED,
+        code=worst.code if worst else None,
+        reason="; ".join(filter(None, reasons)) or None,
+        findings=findings,
+    )
+
+
+def _spoken(remarks: Sequence[tuple[Era | None, str]]) -> str:
+    """Remarks as one text: said once where all say the same, else after the name of the era."""
+    if len({text for _, text in remarks}) == 1:
+        return remarks[0][1]
+    return "; ".join(f"{era}: {text}" for era, text in remarks)
+
+
+def _not_checked(declaration: Declaration, why: NotChecked) -> Result:
+    return Result(
+        check=declaration.id,
+        version=declaration.version,
+        state=State.NOT_CHECKED,
+        code=why.code,
+        reason=why.reason,
+        cause=why.cause,
+    )

@@ -1,0 +1,179 @@
+"""Certificates: whether strangers trust the endpoint's, and for how much longer."""
+
+import ipaddress
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from urllib.parse import urlsplit
+
+from driftwatch.checks.base import Found, NotChecked, Policy, Verdict, Verified, check
+from driftwatch.checks.sources import item
+from driftwatch.evidence import Missing, Opening, Tls
+from driftwatch.model import Severity
+
+DAY = timedelta(days=1)
+
+_FAULTS = {
+    "expired": "The certificate has expired",
+    "not-yet-valid": "The certificate is not valid yet",
+    "intermediate-expired": "An intermediate certificate has expired",
+    "self-signed": "The certificate is signed by itself and no trusted authority vouches for it",
+    "unknown-ca": "The certificate's issuer is not a trusted authority",
+    "missing-intermediate": "An intermediate certificate is missing between the server's and a trusted root",
+    "wrong-host": "The certificate does not cover this host name",
+    "protocol-version": "The server and this client share no TLS version",
+    "not-tls": "The server does not speak TLS on this port",
+    "handshake": "The TLS handshake failed",
+    "strictness": "The certificate chain breaks a rule of RFC 5280",
+}
+
+
+@check(
+    id="tls/chain",
+    title="The certificate does not verify",
+    severity=Severity.WILL_BREAK,
+    sources=(item(1),),
+    root=True,
+)
+def chain(url: str, openings: tuple[Opening, ...] | Missing, tls: Tls | Missing) -> Verdict:
+    """The certificate chain of the very connection that carried the probe, judged as a client would.
+
+    Why it matters:
+        Agents connect from machines that you do not control. They refuse an expired certificate, a name that
+        the certificate does not cover and a chain with a missing intermediate, even where your own browser
+        has cached what is missing and shows a closed lock.
+
+    How to fix it:
+        Serve the full chain (leaf first, then every intermediate) for exactly the host name that you publish.
+        With nginx, Caddy or a load balancer that is the file called "fullchain", not "cert".
+
+        If the certificate is issued by a private authority on purpose, give driftwatch that authority's file
+        as the server's `ca_file`.
+    """
+    if isinstance(tls, Missing):
+        return _without_tls(url, openings, tls)
+    if tls.fault == "client-certificate":
+        return NotChecked("the server asks for a client certificate", "client-certificate")
+    return list(_chain_faults(tls))
+
+
+@check(
+    id="tls/expiry",
+    title="The certificate ends soon",
+    severity=Severity.HEADS_UP,
+    sources=(item(1),),
+)
+def expiry(tls: Tls, taken_at: datetime, policy: Policy) -> Verdict:
+    """How long the endpoint's own certificate is still valid.
+
+    A threshold (30, 14, 7, 3 and 1 days) counts only where it is below 30 % of the certificate's lifetime:
+    a certificate of 90 days has 14, 7, 3 and 1; one of six days has 1.
+
+    Why it matters:
+        On the day a certificate ends, every agent loses the server at once. Renewal is automatic in most
+        places, and that is why nobody notices when it has stopped working.
+
+    How to fix it:
+        Renew the certificate, then find out why the automatic renewal did not: usually a closed port 80, a
+        DNS record that moved, or a renewed file that the web server was never told to load again.
+    """
+    leaf = tls.certificate
+    if leaf is None:
+        return NotChecked("the server sent no readable certificate", "no-certificate")
+    left = leaf.days_left(taken_at)
+    ends = f"{leaf.not_after:%Y-%m-%d %H:%M} UTC"
+    if taken_at >= leaf.not_after:
+        found = Found(
+            severity=Severity.WILL_BREAK,
+            code="expired",
+            subject=tls.host,
+            message="The certificate has expired.",
+            expected=f"valid at {taken_at:%Y-%m-%d %H:%M} UTC",
+            measured=f"ended {ends}",
+        )
+        return [found]
+    lifetime = leaf.not_after - leaf.not_before
+    counting = [days for days in policy.tls_days if days * DAY < lifetime * policy.tls_share]
+    reached = [days for days in counting if left <= days]
+    if not reached:
+        return Verified(f"ends {ends}, in {_days(left)}")
+    found = Found(
+        code=f"within-{min(reached)}-days",
+        subject=tls.host,
+        message=f"The certificate ends within {_days(min(reached))}.",
+        expected=f"more than {_days(max(counting))} left",
+        measured=f"ends {ends}, in {_days(left)}",
+    )
+    return [found]
+
+
+def _without_tls(url: str, openings: tuple[Opening, ...] | Missing, missing: Missing) -> Verdict:
+    if urlsplit(url).scheme != "http":
+        return NotChecked.of(missing)
+    address = _address(openings)
+    if address is None or not address.is_global:
+        return NotChecked("plain http on a private address: there is no certificate", "plain-http")
+    found = Found(
+        code="plain-http",
+        subject=urlsplit(url).hostname or url,
+        message="The endpoint is plain http on a public address: tokens and answers travel unprotected.",
+        expected="https",
+        measured=f"http to {address}",
+    )
+    return [found]
+
+
+def _address(openings: tuple[Opening, ...] | Missing) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """The address that the first connection of the probe went to."""
+    if isinstance(openings, Missing):
+        return None
+    for opening in openings:
+        for exchange in opening.attempts:
+            if exchange.address:
+                return _ip(exchange.address.rpartition(":")[0].strip("[]").partition("%")[0])
+    return None
+
+
+def _ip(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        return ipaddress.ip_address(text)
+    except ValueError:
+        return None
+
+
+def _chain_faults(tls: Tls) -> Iterator[Found]:
+    """The verdict of the handshake first, then what it hides: OpenSSL names one fault only."""
+    seen = {None if tls.verified else tls.fault or "handshake"}
+    if tls.host_matches is False:
+        seen.add("wrong-host")
+    if tls.chain_complete is False:
+        seen.add("missing-intermediate")
+    for code in sorted(seen - {None}, key=lambda code: (code != tls.fault, code)):
+        yield _chain_fault(str(code), tls)
+
+
+def _chain_fault(code: str, tls: Tls) -> Found:
+    what = _FAULTS.get(code, _FAULTS["handshake"])
+    detail = tls.verify_message if code == tls.fault else None
+    return Found(
+        # What verified all the same: the missing certificate is in the store of trusted ones.
+        severity=Severity.HEADS_UP if tls.verified else None,
+        code=code,
+        subject=tls.host,
+        message=f"{what}.",
+        expected=f"a chain from {tls.host} to a trusted root ({tls.trust})",
+        measured=detail or _measured(code, tls),
+    )
+
+
+def _measured(code: str, tls: Tls) -> str:
+    leaf = tls.certificate
+    if code == "wrong-host" and leaf is not None:
+        names = ", ".join(leaf.subject_alt_names[:5]) or "no name"
+        return f"the certificate covers {names}"
+    if leaf is None:
+        return "no certificate was received"
+    return f"{len(tls.chain)} certificates sent; the leaf was issued by {leaf.issuer}"
+
+
+def _days(number: int) -> str:
+    return "1 day" if number == 1 else f"{number} days"

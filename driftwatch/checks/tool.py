@@ -1,0 +1,193 @@
+"""One tool at a time: its name, its description, and what its text does to a reader."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+
+from driftwatch.checks.base import Found, Policy, check, listed, shown
+from driftwatch.checks.clients import Client
+from driftwatch.checks.sources import OWN, rule
+from driftwatch.checks.view import Tool
+from driftwatch.model import Severity
+
+_NAME = re.compile(r"[A-Za-z0-9._-]+")
+"""The characters of a tool name, since revision 2025-11-25 (server/tools, Tool Names)."""
+
+
+@check(
+    id="tool/missing-description",
+    title="A tool has no description",
+    severity=Severity.HEADS_UP,
+    sources=(rule(4, own_id=True),),
+)
+def missing_description(tools: tuple[Tool, ...]) -> Iterator[Found]:
+    """Tools whose description is absent, blank or not a text.
+
+    Why it matters:
+        The description is how an agent decides. Without one it guesses from the name: the tool is not
+        called where it would help, or called where it should not be, and no log shows either.
+
+    How to fix it:
+        Write one sentence: what the tool does, and when to use it. With most SDKs that is the docstring of
+        the function.
+    """
+    for tool in tools:
+        text = tool.get("description")
+        if not isinstance(text, str) or not text.strip():
+            yield Found(
+                code="missing",
+                subject=tool.subject,
+                message="The tool has no description: agents guess from its name what it does.",
+                expected="a sentence",
+                measured="absent" if text is None else "blank" if isinstance(text, str) else shown(text),
+                pointer="/description",
+            )
+
+
+@check(
+    id="tool/description-too-long",
+    title="A description is longer than a client keeps",
+    severity=Severity.HEADS_UP,
+    sources=(rule(5, own_id=True),),
+)
+def description_too_long(tools: tuple[Tool, ...], policy: Policy) -> Iterator[Found]:
+    """Descriptions against the number of characters that each client keeps.
+
+    Why it matters:
+        What is over the limit is cut off or dropped, often in the middle of a sentence, and the rest reads
+        as if it were all. It explains a tool that works in one client and behaves strangely in another.
+
+    How to fix it:
+        Move details into the descriptions of the parameters, where agents look for them, and keep in the
+        tool's own description what it does and when to choose it.
+    """
+    for tool in tools:
+        text = tool.get("description")
+        length = len(text) if isinstance(text, str) else 0
+        cutting = [client for client in policy.clients if length > client.description_limit]
+        if isinstance(text, str) and cutting:
+            names = tuple(client.name for client in cutting)
+            size = len(text.encode("utf-8", "surrogatepass"))
+            yield Found(
+                code=f"over-{_strictest(cutting).description_limit}",
+                subject=tool.subject,
+                message=f"The description is longer than {listed(names)} will take.",
+                expected=f"at most {_strictest(cutting).description_limit} characters",
+                measured=f"{length} characters ({size} bytes)",
+                pointer="/description",
+                clients=names,
+            )
+
+
+@check(
+    id="tool/name-too-long",
+    title="A name is longer than a client accepts",
+    severity=Severity.HEADS_UP,
+    sources=(rule(6, own_id=True),),
+)
+def name_too_long(tools: tuple[Tool, ...], policy: Policy) -> Iterator[Found]:
+    """Tool names against the number of characters that each client accepts.
+
+    Why it matters:
+        A client that cannot take the name leaves the tool out. Its siblings stay, so the server looks fine.
+
+    How to fix it:
+        Shorten the name and let the description say the rest. Remember that gateways put a prefix in front.
+    """
+    for tool in tools:
+        length = len(tool.name)
+        losing = [client for client in policy.clients if length > client.name_limit]
+        if losing:
+            names = tuple(client.name for client in losing)
+            limit = min(client.name_limit for client in losing)
+            yield Found(
+                code=f"over-{limit}",
+                subject=tool.subject,
+                message=f"The name is longer than {listed(names)} will take: they lose the tool.",
+                expected=f"at most {limit} characters",
+                measured=f"{length} characters",
+                pointer="/name",
+                clients=names,
+            )
+
+
+@check(
+    id="tool/case-collision",
+    title="Two tools have the same name once upper and lower case are ignored",
+    severity=Severity.WILL_BREAK,
+    sources=(rule(7, own_id=True),),
+)
+def case_collision(tools: tuple[Tool, ...]) -> Iterator[Found]:
+    """Tools whose names are equal in lower case, and tools that stand in the list twice.
+
+    Why it matters:
+        Clients find tools without regard to case. Of two such tools they keep one, and which one differs from
+        client to client: the other can never be called.
+
+    How to fix it:
+        Rename one of them. Two tools of exactly the same name usually come from registering twice, or from a
+        gateway that joins two servers without a prefix.
+    """
+    groups: defaultdict[str, list[Tool]] = defaultdict(list)
+    for tool in tools:
+        if tool.name:
+            groups[tool.name.lower()].append(tool)
+    for twins in groups.values():
+        for number, tool in enumerate(twins[1:], 1):
+            same = any(tool.name == earlier.name for earlier in twins[:number])
+            yield Found(
+                code="duplicate" if same else "case",
+                subject=tool.name,
+                message="The name stands in the list more than once."
+                if same
+                else f"The name differs from {shown(twins[0].name, 64)} only by case.",
+                expected="names that differ in more than case",
+                measured=listed([shown(twin.name, 64) for twin in twins]),
+                pointer="/name",
+            )
+
+
+@check(
+    id="tool/name-charset",
+    title="A name has characters that clients need not accept",
+    severity=Severity.HEADS_UP,
+    sources=(OWN,),
+    since_revision="2025-11-25",
+)
+def name_charset(tools: tuple[Tool, ...]) -> Iterator[Found]:
+    """Tool names against the alphabet of the specification: letters, digits, underscore, hyphen and dot.
+
+    Why it matters:
+        Clients hand the name on to a model's interface, which takes only a small alphabet. A space, a slash
+        or an umlaut makes them refuse the tool or rename it, and a renamed tool is hard to find in your
+        logs.
+
+    How to fix it:
+        Keep to `A-Z a-z 0-9 _ - .` in the name and put the readable form into `title`.
+    """
+    for tool in tools:
+        name = tool.name
+        if not name:
+            yield Found(
+                severity=Severity.WILL_BREAK,
+                code="no-name",
+                subject=tool.subject,
+                message="The tool has no name that is a text: it cannot be called.",
+                expected="a name",
+                measured=shown(tool.get("name")),
+                pointer="/name",
+            )
+        elif not _NAME.fullmatch(name):
+            others = dict.fromkeys(character for character in name if not _NAME.fullmatch(character))
+            yield Found(
+                code="charset",
+                subject=name,
+                message="The name has characters outside of what clients must accept.",
+                expected="only A-Z a-z 0-9 _ - .",
+                measured=listed([f"U+{ord(character):04X}" for character in others]),
+                pointer="/name",
+            )
+
+
+def _strictest(clients: list[Client]) -> Client:
+    return min(clients, key=lambda client: client.description_limit)

@@ -1,0 +1,58 @@
+"""One tool as checks look at it: never what was promised, always what came."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Self
+
+from driftwatch.checks import json_schema
+from driftwatch.model import Json
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Tool:
+    """One tool of a complete list."""
+
+    raw: Json
+    """As the server sent it."""
+    index: int
+    """Its place in the list, from 0."""
+
+    @classmethod
+    def each(cls, tools: tuple[Json, ...]) -> tuple[Self, ...]:
+        """A view of every tool of a list."""
+        return tuple(cls(raw=raw, index=index) for index, raw in enumerate(tools))
+
+    @property
+    def name(self) -> str:
+        """The name; empty where there is none that is a text."""
+        name = self.get("name")
+        return name if isinstance(name, str) else ""
+
+    @property
+    def subject(self) -> str:
+        """How findings call it: the name, or the place in the list (counted from 1) where it has none."""
+        return self.name or f"(tool {self.index + 1}, without a name)"
+
+    @property
+    def schema(self) -> Json:
+        """The input schema; None where there is none."""
+        return self.get("inputSchema")
+
+    @cached_property
+    def places(self) -> tuple[json_schema.Place, ...]:
+        """Every subschema of the input schema; the walk is made once for all checks."""
+        return tuple(json_schema.places(self.schema))
+
+    @cached_property
+    def parameters(self) -> dict[str, Json]:
+        """The properties of the input schema, its references and compositions included."""
+        return json_schema.properties(self.schema, self.schema)
+
+    @cached_property
+    def levels(self) -> int:
+        """How deep the input schema nests, up to json_schema.MAX_LEVEL."""
+        return json_schema.depth(self.schema)
+
+    def get(self, member: str) -> Json:
+        """A member of the tool's object; None where it is absent or the tool is no object."""
+        return self.raw.get(member) if isinstance(self.raw, dict) else None
