@@ -2,9 +2,9 @@
 
     python bench/probe.py [--rounds N] [--repeat N] [URL]
 
-Without a URL the demo's sample server runs in a process of its own, as a dual-era and as a modern-only server.
-The floor replays the very bytes that driftwatch sent, recorded by a proxy in between, over bare asyncio streams
-and reads each answer to its end. Figures are process CPU, so the server's work does not count.
+Without a URL the demo's sample server runs in a process of its own, once with both eras, once with the modern
+one only. The floor replays the very bytes that driftwatch sent, recorded by a proxy in between, over bare
+asyncio streams and reads each answer to its end. Figures are process CPU: the server's work does not count.
 """
 
 import argparse
