@@ -22,7 +22,7 @@ def run(config: ConfigOption = None) -> None:
     for warning in loaded.warnings:
         typer.echo(f"{find_config(config)}: warning: {warning}", err=True)
     logs.configure(loaded.secrets())
-    asyncio.run(Service(loaded).serve_until_signalled())
+    asyncio.run(Service(loaded).run())
     # A send that hangs in its own thread must not keep the process alive: everything is stored by now.
     sys.stdout.flush()
     sys.stderr.flush()
@@ -31,15 +31,15 @@ def run(config: ConfigOption = None) -> None:
 
 def healthcheck(config: ConfigOption = None) -> None:
     """Ask the running service whether it is alive; for the container's HEALTHCHECK. Exits with 0 or 1."""
-    host, port = load_config(config).http.address
+    listen = load_config(config).http.listen
     # A service that listens everywhere is asked on loopback.
-    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
-    connection = http.client.HTTPConnection(host, port, timeout=4)
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(listen.host, listen.host)
+    connection = http.client.HTTPConnection(host, listen.port, timeout=4)
     try:
         connection.request("GET", "/healthz")
         status = connection.getresponse().status
     except OSError as error:
-        typer.echo(f"not alive: {host}:{port}: {error.strerror or error}", err=True)
+        typer.echo(f"not alive: {host}:{listen.port}: {error.strerror or error}", err=True)
         raise typer.Exit(1) from error
     finally:
         connection.close()

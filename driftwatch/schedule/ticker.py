@@ -13,7 +13,6 @@ from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
 from driftwatch.clock import Clock
 from driftwatch.errors import StoreError
-from driftwatch.model import ProbeRequest
 from driftwatch.schedule.due import DueTimes
 from driftwatch.schedule.queue import LocalQueue
 from driftwatch.store.ports import Schedule, ServerRecord, Store
@@ -23,9 +22,6 @@ log = logging.getLogger("driftwatch.service")
 TICK = timedelta(seconds=1)
 CLOCK_STEP = timedelta(seconds=30)
 """A wall clock that moved this much against the monotonic one was stepped; due times are then repaired."""
-
-RETRY_AFTER_FAULT = timedelta(seconds=30)
-"""A run that the database could not take is made again after this."""
 
 
 class Ticker:
@@ -39,6 +35,7 @@ class Ticker:
         clock: Clock,
         due_times: Mapping[str, DueTimes],
         chores: Mapping[str, tuple[timedelta, Callable[[], Awaitable[None]]]],
+        tick: timedelta = TICK,
     ) -> None:
         """``chores`` maps a name to its interval and its work."""
         self._store = store
@@ -52,12 +49,11 @@ class Ticker:
         )
         trouble = EVENT_JOB_ERROR | EVENT_JOB_MISSED | EVENT_JOB_MAX_INSTANCES
         self._scheduler.add_listener(_job_trouble, trouble)
-        self._scheduler.add_job(self.tick, "interval", seconds=TICK.total_seconds(), id="tick")
+        self._scheduler.add_job(self.tick, "interval", seconds=tick.total_seconds(), id="tick")
         for name, (interval, work) in chores.items():
             self._scheduler.add_job(work, "interval", seconds=interval.total_seconds(), id=name)
         self._ticked_at = clock.monotonic()
         self._drift = self._wall_minus_monotonic()
-        self._retries: list[tuple[datetime, ProbeRequest]] = []
 
     def start(self) -> None:
         """Begin to tick; needs a running loop."""
@@ -73,16 +69,11 @@ class Ticker:
         """Seconds since the last completed tick."""
         return self._clock.monotonic() - self._ticked_at
 
-    def retry(self, request: ProbeRequest) -> None:
-        """Make a request again later, because its result could not be stored."""
-        self._retries.append((self._clock.now() + RETRY_AFTER_FAULT, request))
-
     async def tick(self) -> None:
         """Hand out what is due, as much as the queue has room for."""
         now = self._clock.now()
         try:
             await self._repair_clock_step(now)
-            self._put_retries(now)
             next_due = await self._store.query(lambda reader: reader.next_due())
             room = self._queue.room()
             if next_due is not None and next_due <= now and room:
@@ -97,13 +88,6 @@ class Ticker:
 
     def _schedule(self, record: ServerRecord, now: datetime) -> Schedule:
         return self._due_times[record.name].after(now, next_full_at=record.next_full_at)
-
-    def _put_retries(self, now: datetime) -> None:
-        ripe = [request for at, request in self._retries if at <= now]
-        self._retries = [(at, request) for at, request in self._retries if at > now]
-        for request in ripe:
-            if request.server not in self._queue.busy():
-                self._queue.put(request)
 
     def _wall_minus_monotonic(self) -> timedelta:
         since_epoch = self._clock.now() - datetime.fromtimestamp(0, UTC)

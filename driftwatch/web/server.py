@@ -35,6 +35,7 @@ class HttpServer:
                 "stop what uses it or set [http] listen to another address"
             ) from error
         self._server: _Server | None = None
+        self._stopping = False
 
     @property
     def port(self) -> int:
@@ -53,19 +54,17 @@ class HttpServer:
             timeout_graceful_shutdown=STOP_TIMEOUT_S,
         )
         self._server = _Server(config)
+        self._server.should_exit = self._stopping
         try:
             await self._server.serve(sockets=[self._socket])
         finally:
             self._socket.close()
 
     def stop(self) -> None:
-        """Take no more requests and let ``run`` return."""
+        """Take no more requests and let ``run`` return, also when it is only about to begin."""
+        self._stopping = True
         if self._server is not None:
             self._server.should_exit = True
-
-    def close(self) -> None:
-        """Give the port back when the server never ran."""
-        self._socket.close()
 
 
 class _Server(uvicorn.Server):

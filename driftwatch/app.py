@@ -1,0 +1,357 @@
+"""The composition root: builds everything from the configuration, starts it, and stops it cleanly.
+
+Start: instance lock, port, database (migrated), servers imported; then outbox, queue and tick together.
+Stop, within STOP_BUDGET_S: no more ticks, running probes get PROBE_GRACE_S, claimed messages are settled or
+left to their lease, HTTP ends, the database is closed.
+"""
+
+import asyncio
+import functools
+import logging
+import random
+import signal
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from driftwatch import checks, transitions
+from driftwatch.alerts.deliver import AppriseSender
+from driftwatch.alerts.outbox import Channel, Outbox, Sender
+from driftwatch.alerts.route import ChannelRule, plan, test_event
+from driftwatch.alerts.wording import Voice
+from driftwatch.clock import Clock, SystemClock
+from driftwatch.config import Config, Server
+from driftwatch.errors import StoreBusyError, StoreError
+from driftwatch.evidence import Evidence
+from driftwatch.model import Depth, Event, EventKind, Level, ProbeRequest, Trigger
+from driftwatch.observe import Observer, Prober, Watched
+from driftwatch.probe import Resolver, SystemResolver, Target, TrustStore, probe
+from driftwatch.schedule.due import DueTimes, first_due
+from driftwatch.schedule.queue import LocalQueue
+from driftwatch.schedule.ticker import TICK, Ticker
+from driftwatch.store.ports import Imported, MessageRecord, MessageStatus, Retention, ServerRecord, Store, Tx
+from driftwatch.store.sqlite import InstanceLock, SqliteStore
+from driftwatch.web.health import Health, application
+from driftwatch.web.server import HttpServer
+
+log = logging.getLogger("driftwatch.service")
+
+STOP_BUDGET_S = 8.0
+PROBE_GRACE_S = 4.0
+"""What running probes get at a stop; a cancelled one still ends its sessions, which takes a moment more."""
+
+PRUNE_EVERY = timedelta(hours=1)
+HEALTH_EVERY = timedelta(seconds=15)
+NOTIFY_POLL_S = 0.2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outside:
+    """Everything through which the service touches the world; tests and the demo pass their own."""
+
+    clock: Clock
+    resolver: Resolver
+    sender: Sender
+    random: Callable[[], float] = random.random
+    tick: timedelta = TICK
+
+    @classmethod
+    def real(cls, config: Config) -> "Outside":
+        """The machine's clock, resolver and Apprise."""
+        return cls(clock=SystemClock(), resolver=SystemResolver(), sender=AppriseSender(config.secrets()))
+
+
+def prober(*, clock: Clock, resolver: Resolver) -> Prober:
+    """A prober with one set of TLS contexts for all its probes."""
+    trust = TrustStore()
+
+    async def visit(target: Target, *, depth: Depth, trigger: Trigger) -> Evidence:
+        return await probe(
+            target, depth=depth, trigger=trigger, trust=trust, resolver=resolver, now=clock.now
+        )
+
+    return visit
+
+
+def checks_policy(server: Server) -> checks.Policy:
+    """What the checks may know of a server's settings."""
+    return checks.Policy(off=frozenset(server.checks.off), clients=checks.client_limits(server.client_limits))
+
+
+def watched(config: Config, server: Server) -> Watched:
+    """Everything an observation of one server needs."""
+    monitor = config.monitor
+    return Watched(
+        target=Target.of(config, server),
+        tags=server.tags,
+        revision=server.revision,
+        checks=checks_policy(server),
+        transitions=transitions.Policy(
+            confirm=monitor.confirm,
+            confirm_delays=monitor.confirm_delays,
+            loss_confirm=monitor.loss_confirm,
+            reminder=config.alerts.reminder,
+            flap_count=monitor.flap.count,
+            flap_window=monitor.flap.window,
+            flap_settle=monitor.flap.settle,
+            accept=server.accept,
+        ),
+    )
+
+
+def channels(config: Config) -> tuple[Channel, ...]:
+    """The configured channels as the outbox needs them."""
+    return tuple(
+        Channel(
+            rule=ChannelRule(
+                name=channel.name, tags=channel.tags, min_level=channel.min_severity, scheme=channel.scheme
+            ),
+            url=channel.url.get_secret_value(),
+            per_second=channel.pace.per_second,
+            per_hour=channel.pace.per_hour,
+        )
+        for channel in config.channels
+    )
+
+
+def open_store(config: Config) -> SqliteStore:
+    """The database for writing. Raises StoreError when it cannot be used."""
+    return SqliteStore(
+        config.storage.path, backup_dir=config.storage.backup_dir, backups=config.storage.backups
+    )
+
+
+class Service:
+    """The running service."""
+
+    def __init__(self, config: Config, outside: Outside | None = None) -> None:
+        """Nothing happens before ``run``."""
+        self._config = config
+        self._outside = outside or Outside.real(config)
+        self._stop = asyncio.Event()
+        self._ready = asyncio.Event()
+        self._http: HttpServer | None = None
+        self._health = Health(migrated=False, tick_age_s=None, database=True, oldest_message_s=None)
+
+    def stop(self) -> None:
+        """Ask the service to end; ``run`` returns within STOP_BUDGET_S."""
+        self._stop.set()
+
+    async def ready(self) -> None:
+        """Wait until everything runs."""
+        await self._ready.wait()
+
+    @property
+    def port(self) -> int:
+        """The HTTP port, once ``run`` has bound it."""
+        return self._http.port if self._http else 0
+
+    async def run(self) -> None:
+        """Run until ``stop``, SIGTERM or SIGINT.
+
+        Raises ServiceError when the port is taken, StoreError when the database cannot be used,
+        StoreBusyError when another driftwatch runs on it.
+        """
+        loop = asyncio.get_running_loop()
+        # Signals reach the main thread only; elsewhere (a test's thread) stop() is the way.
+        with suppress(RuntimeError, ValueError):
+            for name in (signal.SIGTERM, signal.SIGINT):
+                loop.add_signal_handler(name, self.stop)
+        listen = self._config.http.listen
+        with InstanceLock(self._config.storage.path):
+            self._http = HttpServer(listen.host, listen.port)
+            serving = asyncio.create_task(self._http.run(application(lambda: self._health)), name="http")
+            store = None
+            try:
+                store = open_store(self._config)
+                await asyncio.to_thread(store.migrate)
+                await self._work(store)
+            finally:
+                self._http.stop()
+                await serving
+                if store is not None:
+                    await asyncio.to_thread(store.close)
+
+    async def _work(self, store: Store) -> None:
+        config, outside = self._config, self._outside
+        servers = {server.name: server for server in config.servers}
+        plans = {name: self._due_times(server) for name, server in servers.items()}
+        await store.transact(functools.partial(self._import, servers, plans))
+        queue = LocalQueue(
+            concurrency=config.monitor.concurrency,
+            per_host=config.monitor.per_host,
+            host_of=lambda name: servers[name].host if name in servers else name,
+        )
+        routes = channels(config)
+        outbox = Outbox(
+            store=store,
+            sender=outside.sender,
+            channels=routes,
+            clock=outside.clock,
+            voice=Voice(timezone=config.monitor.timezone),
+            group_wait=config.alerts.group_wait,
+        )
+        observer = Observer(
+            watched={name: watched(config, server) for name, server in servers.items()},
+            store=store,
+            prober=prober(clock=outside.clock, resolver=outside.resolver),
+            clock=outside.clock,
+            channels=[channel.rule for channel in routes],
+            group_wait=config.alerts.group_wait,
+            told=outbox.wake,
+        )
+        ticker = Ticker(
+            store=store,
+            queue=queue,
+            clock=outside.clock,
+            due_times=plans,
+            chores={"prune": (PRUNE_EVERY, functools.partial(self._prune, store))},
+            tick=outside.tick,
+        )
+
+        async def handle(request: ProbeRequest) -> None:
+            await observer.observe(request)
+
+        async with asyncio.TaskGroup() as group:
+            sending = group.create_task(outbox.run(self._stop), name="outbox")
+            probing = group.create_task(queue.run(handle), name="queue")
+            watching = group.create_task(self._watch(store, ticker, observer), name="health")
+            ticker.start()
+            log.info("started", extra={"fields": {"servers": len(servers), "channels": len(routes)}})
+            self._ready.set()
+            await self._stop.wait()
+            log.info("stopping")
+            ticker.stop()
+            watching.cancel()
+            await queue.drain(PROBE_GRACE_S)
+            probing.cancel()
+            await asyncio.wait({sending, probing}, timeout=STOP_BUDGET_S - PROBE_GRACE_S - 1)
+            sending.cancel()
+        log.info("stopped")
+
+    def _import(self, servers: Mapping[str, Server], plans: Mapping[str, DueTimes], tx: Tx) -> None:
+        """Bring servers and due times in line with the configuration; the history says what moved."""
+        now = self._outside.clock.now()
+        imported = tx.import_servers([_record(server, now, len(servers)) for server in servers.values()], now)
+        tx.repair_due(now, lambda record, at: plans[record.name].after(at, next_full_at=record.next_full_at))
+        for event in _import_events(imported, now):
+            tx.record_event(event, ())
+
+    def _due_times(self, server: Server) -> DueTimes:
+        monitor = self._config.monitor
+        return DueTimes(
+            server.name,
+            interval=server.interval,
+            full_interval=server.full_interval,
+            schedule=str(server.schedule) if server.schedule else None,
+            timezone=str(monitor.timezone),
+            jitter=monitor.jitter,
+            random=self._outside.random,
+        )
+
+    async def _prune(self, store: Store) -> None:
+        storage = self._config.storage
+        policy = Retention(keep=storage.keep, max_bytes=storage.max_size, now=self._outside.clock.now())
+        pruned = await asyncio.to_thread(store.prune, policy)
+        log.info("pruned", extra={"fields": {"runs": pruned.runs, "bytes": pruned.bytes_freed}})
+
+    async def _watch(self, store: Store, ticker: Ticker, observer: Observer) -> None:
+        """Keep what the health endpoints answer up to date."""
+        while True:
+            database, oldest = observer.storing, None
+            try:
+                waiting = await store.query(lambda reader: reader.messages(MessageStatus.PENDING, 1000))
+                now = self._outside.clock.now()
+                ages = [(now - record.message.created_at).total_seconds() for record in waiting]
+                oldest = max(ages, default=None)
+            except StoreError:
+                database = False
+            self._health = Health(
+                migrated=True, tick_age_s=ticker.age_s, database=database, oldest_message_s=oldest
+            )
+            await asyncio.sleep(HEALTH_EVERY.total_seconds())
+
+
+def _record(server: Server, now: datetime, fleet: int) -> ServerRecord:
+    due = first_due(server.name, now, fleet)
+    return ServerRecord(
+        name=server.name,
+        url=server.shown_url,
+        host=server.host,
+        credential=server.credential_label,
+        revision=server.revision,
+        next_due_at=due,
+        # The first visit is a full one: a baseline of everything.
+        next_full_at=due,
+        tags=server.tags,
+    )
+
+
+def _import_events(imported: Imported, now: datetime) -> list[Event]:
+    kinds = (
+        (EventKind.SERVER_ADDED, (*imported.added, *imported.returned)),
+        (EventKind.SERVER_REMOVED, imported.removed),
+    )
+    return [
+        Event(id=str(uuid.uuid4()), server=name, kind=kind, level=Level.INFO, alerts=False, at=now, run=None)
+        for kind, names in kinds
+        for name in names
+    ]
+
+
+async def notify_test(
+    config: Config, names: Sequence[str], wait_s: float, outside: Outside | None = None
+) -> list[MessageRecord]:
+    """Send a test message to some channels through the outbox, and what became of each within ``wait_s``.
+
+    A running service delivers them; without one they are delivered here.
+    """
+    outside = outside or Outside.real(config)
+    routes = channels(config)
+    with suppress(StoreBusyError), InstanceLock(config.storage.path):
+        store = open_store(config)
+        try:
+            store.migrate()
+            outbox = Outbox(
+                store=store, sender=outside.sender, channels=routes, clock=outside.clock, pace=False
+            )
+            return await _notify(store, outbox, routes, names, wait_s=wait_s, clock=outside.clock)
+        finally:
+            store.close()
+    store = open_store(config)
+    try:
+        return await _notify(store, None, routes, names, wait_s=wait_s, clock=outside.clock)
+    finally:
+        store.close()
+
+
+async def _notify(
+    store: Store,
+    outbox: Outbox | None,
+    routes: Sequence[Channel],
+    names: Sequence[str],
+    *,
+    wait_s: float,
+    clock: Clock,
+) -> list[MessageRecord]:
+    rules = [channel.rule for channel in routes]
+    tests = [test_event(name, now=clock.now()) for name in names]
+
+    def write(tx: Tx) -> None:
+        for event in tests:
+            tx.record_event(event, plan([event], rules, (), now=event.at, group_wait=timedelta(0)))
+
+    await store.transact(write)
+    wanted = {event.id for event in tests}
+    until = clock.monotonic() + wait_s
+    while True:
+        if outbox is not None:
+            await outbox.run_once()
+        records = await store.query(lambda reader: reader.messages(None, 1000))
+        found = [record for record in records if wanted & set(record.message.events)]
+        settled = [record for record in found if record.attempts and record.status != MessageStatus.SENDING]
+        if len(settled) == len(wanted) or clock.monotonic() >= until:
+            return found
+        await asyncio.sleep(NOTIFY_POLL_S)

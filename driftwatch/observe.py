@@ -1,0 +1,301 @@
+"""One observation: probe -> checks -> toolset -> transitions -> one transaction.
+
+Interval, webhook and command line all come through here; nobody repeats the sequence. ``judge`` is its pure
+half and serves ``driftwatch probe`` and ``driftwatch judge`` too.
+"""
+
+import asyncio
+import logging
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Protocol
+
+from driftwatch import checks, toolset, transitions
+from driftwatch.alerts.route import ChannelRule, plan
+from driftwatch.clock import Clock
+from driftwatch.errors import StoreError
+from driftwatch.evidence import Evidence, Missing, Surface
+from driftwatch.model import (
+    Depth,
+    Era,
+    Event,
+    Fingerprint,
+    ProbeRequest,
+    Report,
+    State,
+    SurfaceSummary,
+    Trigger,
+)
+from driftwatch.probe import Target
+from driftwatch.store.ports import Reader, RunRecord, Store, StoredToolset, ToolsetRecord, Tx
+from driftwatch.toolset import Toolset
+from driftwatch.transitions import Changes, Memory, ToolsetObservation
+
+runs = logging.getLogger("driftwatch.runs")
+events = logging.getLogger("driftwatch.events")
+
+LONGEST_RETRY_AFTER = timedelta(hours=1)
+"""A server may ask for a pause; one that asks for more than this is visited again after this."""
+
+NO_EARLIER = Missing("no earlier fingerprint; baseline recorded now", "no-baseline")
+
+
+class Prober(Protocol):
+    """Makes one visit; ``driftwatch.probe.probe`` with its sockets bound."""
+
+    async def __call__(self, target: Target, *, depth: Depth, trigger: Trigger) -> Evidence:
+        """Visit the target. Never raises for the server's fault."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watched:
+    """Everything an observation needs to know about one configured server."""
+
+    target: Target
+    tags: tuple[str, ...]
+    revision: str
+    """A digest of the settings that shape results; a new one re-bases silently."""
+    checks: checks.Policy
+    transitions: transitions.Policy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """A report together with the tool lists behind its fingerprints."""
+
+    report: Report
+    toolsets: tuple[ToolsetRecord, ...]
+
+
+def judge(
+    evidence: Evidence, policy: checks.Policy, remembered: Mapping[Era, checks.Remembered] | None = None
+) -> Judged:
+    """Evidence to report: digests, then every check of the catalogue once. Pure."""
+    known = remembered or {}
+    read = {surface.era: _toolset(surface, evidence.credential) for surface in evidence.surfaces}
+    prints = {era: item if isinstance(item, Missing) else item.fingerprint for era, item in read.items()}
+    results = checks.run(
+        evidence,
+        fingerprints=prints,
+        remembered={surface.era: known.get(surface.era, NO_EARLIER) for surface in evidence.surfaces},
+        policy=policy,
+    )
+    report = Report(
+        driftwatch=evidence.driftwatch,
+        server=evidence.server,
+        url=evidence.url,
+        taken_at=evidence.taken_at,
+        depth=evidence.depth,
+        trigger=evidence.trigger,
+        duration_s=evidence.duration_s,
+        requests=evidence.requests,
+        reachable=evidence.outcome.reachable,
+        credential=evidence.credential,
+        surfaces=tuple(_summary(surface, prints[surface.era]) for surface in evidence.surfaces),
+        certificate=None if isinstance(evidence.tls, Missing) else evidence.tls.certificate,
+        results=results,
+    )
+    return Judged(
+        report=report, toolsets=tuple(item for item in read.values() if isinstance(item, ToolsetRecord))
+    )
+
+
+def remembered(memory: Memory | None, credential: str) -> dict[Era, checks.Remembered]:
+    """What the checks may know of earlier probes: the accepted and the confirmed fingerprint of each era."""
+    if memory is None:
+        return {}
+    found = {}
+    for era in Era:
+        state = memory.states.get(transitions.toolset_subject(era, credential))
+        if state is not None:
+            found[era] = checks.Remembered(
+                accepted=state.accepted or state.confirmed,
+                confirmed=state.confirmed,
+                confirmed_at=state.confirmed_since,
+            )
+    return found
+
+
+class Observer:
+    """Carries out probe requests, one at a time per server; the caller holds the server's lock."""
+
+    def __init__(
+        self,
+        *,
+        watched: Mapping[str, Watched],
+        store: Store,
+        prober: Prober,
+        clock: Clock,
+        channels: Sequence[ChannelRule],
+        group_wait: timedelta,
+        told: Callable[[], None] = lambda: None,
+    ) -> None:
+        """``told`` is called when there is something to send."""
+        self._watched = watched
+        self._store = store
+        self._prober = prober
+        self._clock = clock
+        self._channels = tuple(channels)
+        self._group_wait = group_wait
+        self._told = told
+        self.storing = True
+        """False after a run that the database did not take, until it takes one again."""
+
+    async def observe(self, request: ProbeRequest) -> Report | None:
+        """Make one visit and remember what it changed.
+
+        None when nothing was recorded: the server is no longer configured, the run was recorded before, or
+        the database could not take it. A storage fault is never a state of the server: what was handed out
+        and not recorded is due again, and nothing is remembered of this visit.
+        """
+        watched = self._watched.get(request.server)
+        if watched is None:
+            await self._store.transact(lambda tx: tx.request_done(request))
+            return None
+        evidence = await self._prober(watched.target, depth=request.depth, trigger=request.trigger)
+        try:
+            report = await self._record(request, watched, evidence)
+        except StoreError as error:
+            self.storing = False
+            fields = {"server": request.server, "error": str(error)}
+            events.error("storage_fault", extra={"fields": fields})
+            return None
+        self.storing = True
+        return report
+
+    async def _record(self, request: ProbeRequest, watched: Watched, evidence: Evidence) -> Report | None:
+        memory = await self._store.query(lambda reader: reader.memory(request.server))
+        known = remembered(memory, evidence.credential)
+        # A list of a megabyte takes tens of milliseconds: the loop is for everyone.
+        judged = await asyncio.to_thread(judge, evidence, watched.checks, known)
+        observed = await self._observed(request.server, memory, judged)
+        run = RunRecord(id=uuid.uuid4().hex, request=request, report=judged.report, toolsets=judged.toolsets)
+        now = self._clock.now()
+
+        def record(tx: Tx) -> Changes | None:
+            current = tx.lock_server(request.server)
+            if not tx.record_run(run):
+                tx.request_done(request)
+                return None
+            changes = transitions.decide(
+                current,
+                judged.report,
+                toolsets=observed,
+                settings=watched.revision,
+                policy=watched.transitions,
+                now=now,
+                run=run.id,
+            )
+            deliveries = plan(
+                changes.events, self._channels, watched.tags, now=now, group_wait=self._group_wait
+            )
+            tx.apply(request.server, changes, deliveries)
+            if evidence.retry_after_s is not None:
+                pause = min(timedelta(seconds=evidence.retry_after_s), LONGEST_RETRY_AFTER)
+                tx.postpone(request.server, now + pause)
+            tx.request_done(request)
+            return changes
+
+        changes = await self._store.transact(record)
+        if changes is None:
+            return None
+        _log_run(run, changes)
+        if any(event.alerts for event in changes.events):
+            self._told()
+        return judged.report
+
+    async def _observed(
+        self, server: str, memory: Memory | None, judged: Judged
+    ) -> dict[str, ToolsetObservation]:
+        observed = {}
+        for record in judged.toolsets:
+            subject = transitions.toolset_subject(Era(record.era), record.credential)
+            state = memory.states.get(subject) if memory else None
+            diff = None
+            if state is not None and state.confirmed != record.fingerprint.pair:
+                before = await self._store.query(_stored(server, state.confirmed))
+                if before is not None:
+                    diff = await asyncio.to_thread(_diff, before, record)
+            observed[subject] = ToolsetObservation(
+                subject=subject,
+                pair=record.fingerprint.pair,
+                algorithm=record.fingerprint.algorithm,
+                diff=diff,
+            )
+        return observed
+
+
+def _stored(server: str, pair: str) -> Callable[[Reader], StoredToolset | None]:
+    return lambda reader: reader.toolset(server, pair)
+
+
+def _diff(before: StoredToolset, record: ToolsetRecord) -> toolset.Diff:
+    return toolset.diff(
+        Toolset(tools=before.tools, instructions=before.instructions),
+        Toolset(tools=record.tools, instructions=record.instructions),
+    )
+
+
+def _toolset(surface: Surface, credential: str) -> ToolsetRecord | Missing:
+    tools = surface.tools
+    if isinstance(tools, Missing):
+        return tools
+    content = Toolset(tools=tools, instructions=surface.instructions)
+    return ToolsetRecord(
+        era=surface.era.value,
+        credential=credential,
+        revision=surface.revision,
+        fingerprint=toolset.fingerprint(content),
+        tools=content.tools,
+        instructions=content.instructions,
+        per_tool=toolset.tool_digests(content),
+    )
+
+
+def _summary(surface: Surface, fingerprint: Fingerprint | Missing) -> SurfaceSummary:
+    listing = surface.listing
+    unread = isinstance(listing, Missing)
+    return SurfaceSummary(
+        era=surface.era,
+        revision=surface.revision,
+        tools=0 if unread else len(listing.tools),
+        pages=0 if unread else listing.pages,
+        complete=not unread and listing.complete,
+        server_info=surface.server_info,
+        fingerprint=None if isinstance(fingerprint, Missing) else fingerprint,
+    )
+
+
+def _log_run(run: RunRecord, changes: Changes) -> None:
+    report = run.report
+    counts = {state.value: sum(result.state is state for result in report.results) for state in State}
+    fields = {
+        "run": run.id,
+        "server": report.server,
+        "trigger": report.trigger.value,
+        "depth": report.depth.value,
+        "reachable": report.reachable,
+        "requests": report.requests,
+        "duration_s": round(report.duration_s, 3),
+        "states": counts,
+        "confirm_at": changes.confirm.due_at.isoformat() if changes.confirm else None,
+    }
+    runs.info("run", extra={"fields": fields})
+    for event in changes.events:
+        _log_event(event)
+
+
+def _log_event(event: Event) -> None:
+    fields = {
+        "event": event.id,
+        "server": event.server,
+        "kind": event.kind.value,
+        "severity": event.level.value,
+        "subject": event.subject,
+        "before": event.before,
+        "after": event.after,
+        "run": event.run,
+    }
+    events.info("event", extra={"fields": fields})
