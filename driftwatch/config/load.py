@@ -1,0 +1,152 @@
+"""config.toml -> Config, or every problem at once."""
+
+import re
+import tomllib
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
+from typing import NoReturn
+
+from pydantic import ValidationError
+
+from driftwatch.config.interpolation import interpolate
+from driftwatch.config.problems import faults_of, readable
+from driftwatch.config.rules import broken_rules
+from driftwatch.config.schema import Config
+from driftwatch.config.server import Server
+from driftwatch.config.toml_lines import KeyPath, find_line, index_lines
+from driftwatch.config.values import FOLDER
+from driftwatch.errors import ConfigError, Problem
+from driftwatch.model import Json
+
+MAX_FILE_BYTES = 16 * 2**20
+
+
+def load(path: Path, environ: Mapping[str, str], *, known_checks: Collection[str] | None = None) -> Config:
+    """Read, interpolate and validate a configuration.
+
+    ``known_checks`` are the ids that ``checks.off`` may name; None leaves them unjudged.
+
+    Raises ConfigError with every problem, in the order of the file; no message contains a value.
+    """
+    text = _read(path)
+    document = _parse(path, text)
+    try:
+        lines = index_lines(text)
+        folder = path.absolute().parent
+        interpolated = interpolate(document, environ, folder)
+        context: dict[str, object] = {
+            FOLDER: folder,
+            "known_checks": known_checks,
+            "lines": lines,
+            "secrets": interpolated.secrets,
+        }
+        config, faults = _validate(interpolated.document, context)
+    except RecursionError:
+        _stop(path, "arrays and tables are nested too deeply: flatten them")
+    unresolved = {place for place, _ in interpolated.faults}
+    # What could not be resolved is reported once, as such.
+    faults = [fault for fault in faults if not _is_within(fault[0], unresolved)]
+    faults.extend(interpolated.faults)
+    if config is None or faults:
+        raise ConfigError(
+            sorted(
+                dict.fromkeys(
+                    Problem(
+                        str(path), find_line(lines, place), readable(place, interpolated.document), message
+                    )
+                    for place, message in faults
+                ),
+                key=lambda problem: problem.line or 0,
+            )
+        )
+    return config
+
+
+def adhoc(
+    url: str, *, name: str | None = None, headers: Mapping[str, str] | None = None, token: str | None = None
+) -> Config:
+    """The configuration of one server that is in no file, everything else as by default.
+
+    Without a name it is called by its host. Raises ConfigError.
+    """
+    given = {"name": name or "server", "url": url, "headers": dict(headers or {})}
+    if token is not None:
+        given["token"] = token
+    config, faults = _validate({"server": [given]}, {FOLDER: Path.cwd()})
+    if config is None or faults:
+        raise ConfigError(
+            [Problem("command line", None, readable(place[2:], given), message) for place, message in faults]
+        )
+    if name is None:
+        return adhoc(url, name=_host_name(config.servers[0]), headers=headers, token=token)
+    return config
+
+
+def _host_name(server: Server) -> str:
+    host = re.sub(r":(80|443)$", "", server.host)
+    return host.strip("-/")[:64] or "server"
+
+
+def _read(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            raw = file.read(MAX_FILE_BYTES + 1)
+    except FileNotFoundError:
+        _stop(path, "no such file: create it from config.example.toml, or name another one")
+    except IsADirectoryError:
+        _stop(path, "this is a folder: name the configuration file in it")
+    except PermissionError:
+        _stop(path, "may not be read: give driftwatch's user the right to read it")
+    except (OSError, ValueError) as problem:
+        _stop(path, f"cannot be read ({type(problem).__name__}): correct the path")
+    if len(raw) > MAX_FILE_BYTES:
+        _stop(path, "longer than 16 MiB: this is hardly a configuration")
+    if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+        _stop(path, "UTF-16 text: save it as UTF-8", line=1)
+    if raw.startswith(b"\xef\xbb\xbf"):
+        _stop(path, "begins with a byte order mark: save it as UTF-8 without one", line=1)
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as problem:
+        line = raw.count(b"\n", 0, problem.start) + 1
+        _stop(path, "not UTF-8 text: save it as UTF-8", line=line)
+
+
+def _parse(path: Path, text: str) -> dict[str, Json]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as problem:
+        what = re.sub(r" \(at .*\)$", "", str(problem))
+        place = re.search(r"\(at line (\d+), column \d+\)$", str(problem))
+        line = int(place[1]) if place else len(text.splitlines()) or 1
+        _stop(path, f"not valid TOML: {what[:1].lower()}{what[1:]}{_TOML_HINTS.get(what, '')}", line=line)
+    except RecursionError:
+        _stop(path, "arrays and tables are nested too deeply: flatten them")
+    except ValueError:
+        _stop(path, "a number is too long: shorten it")
+
+
+_TOML_HINTS = {
+    "Invalid value": ' (text needs quotes: key = "text")',
+    "Cannot overwrite a value": " (the key is given twice: keep one)",
+    "Unterminated string": " (close it with a quote)",
+    "Invalid statement": " (a line is a [table], a key = value, or a # comment)",
+}
+
+
+def _validate(
+    document: Mapping[str, Json], context: dict[str, object]
+) -> tuple[Config | None, list[tuple[KeyPath, str]]]:
+    faults = list(broken_rules(document))
+    try:
+        return Config.model_validate(document, context=context), faults
+    except ValidationError as error:
+        return None, [*faults, *faults_of(error)]
+
+
+def _is_within(place: KeyPath, places: Iterable[KeyPath]) -> bool:
+    return any(place[:length] in places for length in range(1, len(place) + 1))
+
+
+def _stop(path: Path, message: str, line: int | None = None) -> NoReturn:
+    raise ConfigError([Problem(str(path), line, "", message)]) from None
