@@ -1,0 +1,49 @@
+"""Events of one message, folded per subject: a change and its undo are one story, as is a chain (pure)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from driftwatch.model import Event, EventKind
+
+CHECKS = frozenset({EventKind.CHANGE, EventKind.RECOVERY, EventKind.COVERAGE_LOST, EventKind.COVERAGE_BACK})
+TOOLSETS = frozenset({EventKind.TOOLSET_CHANGED, EventKind.TOOLSET_RETURNED})
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """One thing to tell; most often one event."""
+
+    first: Event
+    last: Event
+    undone: bool = False
+    """The subject ended where it had begun, and nobody has been told of it yet."""
+
+
+def fold(events: Sequence[Event]) -> list[Story]:
+    """The stories of some events, each in the place of its first one."""
+    chains: dict[object, list[Event]] = {}
+    for event in events:
+        chains.setdefault(_chain(event), []).append(event)
+    return [story for chain in chains.values() for story in _stories(chain)]
+
+
+def _chain(event: Event) -> object:
+    if event.kind in CHECKS:
+        return (event.server, event.subject, "check")
+    if event.kind in TOOLSETS:
+        return (event.server, event.subject, "toolset")
+    return event.id
+
+
+def _stories(chain: list[Event]) -> list[Story]:
+    chain.sort(key=lambda event: event.at)
+    first, last = chain[0], chain[-1]
+    if first is last:
+        return [Story(first, last)]
+    if first.before is not None and first.before == last.after:
+        return [Story(first, last, undone=True)]
+    if last.kind in TOOLSETS:
+        # Two differences of a tool list do not add up to a third one: each is told.
+        return [Story(event, event) for event in chain]
+    since = last.since if last.kind is EventKind.RECOVERY else first.since or first.at
+    return [Story(first, replace(last, before=first.before, since=since))]

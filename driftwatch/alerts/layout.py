@@ -1,0 +1,237 @@
+"""Notes arranged as one message that fits: worst first, whole lines only, ``+N more`` for the rest (pure)."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from shlex import quote
+
+from driftwatch.alerts.text import LINE_LIMIT, clip, count, label, listed
+from driftwatch.alerts.wording import Note, Voice
+from driftwatch.model import Level
+
+TITLE_LIMIT = 150
+
+MONITOR = "driftwatch"
+"""What stands where a server's name would, for what driftwatch says about itself."""
+
+
+class Role(StrEnum):
+    """What a line is for; text and HTML show it in their own way."""
+
+    HEADING = "heading"
+    LEAD = "lead"
+    """The exact change, old -> new."""
+    TEXT = "text"
+    ITEM = "item"
+    REST = "rest"
+    """``+N more``."""
+    FACT = "fact"
+    """``Label: value``."""
+    FOOTER = "footer"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One whole line."""
+
+    role: Role
+    text: str
+
+    def __str__(self) -> str:
+        return f"- {self.text}" if self.role is Role.ITEM else self.text
+
+
+Block = tuple[Line, ...]
+"""Lines that belong together; blocks are set apart by an empty line."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """What one server has to say, or several servers that say the same."""
+
+    servers: tuple[str, ...]
+    notes: tuple[Note, ...]
+
+    @property
+    def level(self) -> Level:
+        """The worst of its notes."""
+        return max((note.level for note in self.notes), key=lambda level: level.rank)
+
+
+@dataclass(frozen=True, slots=True)
+class _Room:
+    """How much of every note is shown."""
+
+    items: int
+    fix: bool = True
+    facts: bool = True
+
+
+_ROOMS = (
+    *(_Room(items) for items in (1000, 100, 60, 40, 28, 20, 15, 12, 10, 8, 7, 6, 5, 4, 3, 2, 1)),
+    _Room(1, fix=False),
+    _Room(0, fix=False, facts=False),
+)
+"""From generous to terse; the first that fits is taken."""
+
+
+def arrange(notes: Sequence[Note]) -> tuple[Section, ...]:
+    """Notes by server, the worst first; servers that say the same share a section."""
+    by_server: dict[str, list[Note]] = {}
+    for note in notes:
+        by_server.setdefault(label(note.server or MONITOR), []).append(note)
+    alike: dict[object, Section] = {}
+    for server, told in by_server.items():
+        told.sort(key=lambda note: -note.level.rank)
+        same = told[0].alike if len(told) == 1 else None
+        key = same or (server,)
+        known = alike.get(key)
+        alike[key] = (
+            replace(known, servers=(*known.servers, server), notes=(_earliest(known.notes[0], told[0]),))
+            if known
+            else Section(servers=(server,), notes=tuple(told))
+        )
+    return tuple(sorted(alike.values(), key=lambda section: -section.level.rank))
+
+
+def title(sections: Sequence[Section]) -> str:
+    """One line for a lock screen: ``api-prod: toolset changed - 1 tool renamed (breaking)``."""
+    notes = [note for section in sections for note in section.notes]
+    servers = [server for section in sections for server in section.servers]
+    refs = {note.release.ref if note.release else None for note in notes}
+    ref = refs.pop() if len(refs) == 1 else None
+    end = f" (release {ref})" if ref else ""
+    room = TITLE_LIMIT - len(end)
+    if len(servers) == 1:
+        phrases = f"{servers[0]}: {'; '.join(note.phrase for note in notes)}"
+        whole = len(notes) == 1 or len(phrases) <= room
+        return clip(phrases if whole else f"{servers[0]}: {tally(sections)}", room) + end
+    if len(sections) == 1:
+        return clip(f"{len(servers)} servers {notes[0].phrase}", room) + end
+    return clip(f"{count(len(servers), 'server')}: {tally(sections)}", room) + end
+
+
+def tally(sections: Sequence[Section]) -> str:
+    """``2 down, 1 toolset changed``."""
+    counts: Counter[str] = Counter()
+    for section in sections:
+        for note in section.notes:
+            counts[note.tally] += len(section.servers)
+    return ", ".join(f"{number} {what}" for what, number in counts.items())
+
+
+def lay_out(sections: Sequence[Section], voice: Voice, footer: str, limit: int) -> tuple[Block, ...]:
+    """The blocks of the body: as much as fits into ``limit`` characters as text."""
+    for room in _ROOMS:
+        blocks = (*_blocks(sections, voice, room), _ending(sections, footer))
+        if len(text(blocks)) <= limit:
+            return blocks
+    return _list(sections, footer, limit)
+
+
+def text(blocks: Sequence[Block]) -> str:
+    """The blocks as plain text."""
+    return "\n\n".join("\n".join(map(str, block)) for block in blocks)
+
+
+def _blocks(sections: Sequence[Section], voice: Voice, room: _Room) -> Iterator[Block]:
+    many = len(sections) > 1
+    if many:
+        yield _summary(sections)
+    for section in sections:
+        heading = (Line(Role.HEADING, _heading(section)),) if many or len(section.servers) > 1 else ()
+        shared = _shared_facts(section, voice) if room.facts else ()
+        for number, note in enumerate(section.notes):
+            first, last = number == 0, number == len(section.notes) - 1
+            yield (
+                *(heading if first else ()),
+                *_lines(note, room),
+                *(_facts(note, voice, room, shared) if room.facts else ()),
+                *(shared if last else ()),
+            )
+
+
+def _lines(note: Note, room: _Room) -> Iterator[Line]:
+    for number, line in enumerate(note.lines):
+        yield Line(Role.TEXT if number else Role.LEAD, clip(line, LINE_LIMIT))
+    for item in note.items[: room.items]:
+        yield Line(Role.ITEM, clip(item, LINE_LIMIT))
+    rest = len(note.items) - room.items
+    if rest > 0:
+        yield Line(Role.REST, f"+{rest} more")
+
+
+def _facts(note: Note, voice: Voice, room: _Room, shared: Sequence[Line]) -> Iterator[Line]:
+    told = [line for line in (_since(note, voice), _release(note)) if line and line not in shared]
+    yield from told
+    if note.affected:
+        yield Line(Role.FACT, f"Affected: {note.affected}")
+    if note.baseline:
+        yield Line(Role.FACT, f"Baseline: {note.baseline}")
+    if note.fix and room.fix:
+        yield Line(Role.FACT, f"Fix: {note.fix}")
+
+
+def _shared_facts(section: Section, voice: Voice) -> tuple[Line, ...]:
+    """What is true of every note of a server is said once, at its end."""
+    if len(section.notes) == 1:
+        return ()
+    since = {_since(note, voice) for note in section.notes}
+    releases = {_release(note) for note in section.notes}
+    return tuple(line for lines in (since, releases) if len(lines) == 1 for line in lines if line)
+
+
+def _since(note: Note, voice: Voice) -> Line | None:
+    return Line(Role.FACT, f"Since: {voice.at(note.since)}") if note.since else None
+
+
+def _release(note: Note) -> Line | None:
+    return Line(Role.FACT, f"Release: {note.release.line}") if note.release else None
+
+
+def _ending(sections: Sequence[Section], footer: str) -> Block:
+    servers = [server for section in sections for server in section.servers if server != MONITOR]
+    command = f"driftwatch history {quote(servers[0])}" if len(servers) == 1 else "driftwatch status"
+    more = (Line(Role.FACT, f"More: {command}"),) if servers else ()
+    return (*more, Line(Role.FOOTER, footer))
+
+
+def _list(sections: Sequence[Section], footer: str, limit: int) -> tuple[Block, ...]:
+    """One line for each note, as many as fit."""
+    summary = _summary(sections)
+    lines = [
+        Line(Role.ITEM, clip(_heading(replace(section, notes=(note,))), LINE_LIMIT))
+        for section in sections
+        for note in section.notes
+    ]
+    ending = _ending(sections, footer)
+    for shown in range(len(lines) - 1, 0, -1):
+        blocks = (summary, (*lines[:shown], Line(Role.REST, f"+{len(lines) - shown} more")), ending)
+        if len(text(blocks)) <= limit:
+            return blocks
+    return (ending,)
+
+
+def _heading(section: Section) -> str:
+    phrases = "; ".join(note.phrase for note in section.notes)
+    if len(section.servers) == 1:
+        return f"{section.servers[0]}: {phrases}"
+    return f"{len(section.servers)} servers {phrases}: {listed(section.servers, shown=8)}"
+
+
+def _summary(sections: Sequence[Section]) -> Block:
+    """``2 down: api-a, api-b``, a line for each thing that happened."""
+    names: dict[str, dict[str, None]] = {}
+    for section in sections:
+        for note in section.notes:
+            names.setdefault(note.tally, {}).update(dict.fromkeys(section.servers))
+    return tuple(
+        Line(Role.TEXT, clip(f"{len(servers)} {what}: {listed(servers, shown=8)}", LINE_LIMIT))
+        for what, servers in names.items()
+    )
+
+
+def _earliest(one: Note, other: Note) -> Note:
+    times = [note.since for note in (one, other) if note.since]
+    return replace(one, since=min(times)) if times else one

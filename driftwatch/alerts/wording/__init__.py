@@ -1,0 +1,48 @@
+"""What each kind of event says, in the words of the person who has to act (pure).
+
+The shapes of ``Event.details`` are documented in ``driftwatch.transitions``; nothing here fails for a detail
+that is missing or of another type: a message with a gap is better than none.
+"""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from driftwatch.alerts.fold import TOOLSETS, Story
+from driftwatch.alerts.wording import calm, certificate, check, monitor, toolset
+from driftwatch.alerts.wording.note import Note, Voice
+from driftwatch.model import Event, EventKind
+
+__all__ = ["Note", "Voice", "describe"]
+
+_WORDING: Mapping[EventKind, Callable[[Event, Voice], Note]] = MappingProxyType(
+    {
+        EventKind.ADDED_WITH_PROBLEMS: check.added_with_problems,
+        EventKind.CHANGE: check.change,
+        EventKind.RECOVERY: check.recovery,
+        EventKind.COVERAGE_LOST: check.coverage_lost,
+        EventKind.COVERAGE_BACK: check.coverage_back,
+        EventKind.TOOLSET_CHANGED: toolset.changed,
+        EventKind.TOOLSET_RETURNED: toolset.returned,
+        EventKind.ERA_CHANGED: calm.era_changed,
+        EventKind.FLAPPING: calm.flapping,
+        EventKind.SETTLED: calm.settled,
+        EventKind.UNSETTLED: calm.unsettled,
+        EventKind.REMINDER: calm.reminder,
+        EventKind.TLS_REMINDER: certificate.reminder,
+        EventKind.TLS_RENEWED: certificate.renewed,
+        EventKind.MONITOR_OFFLINE: monitor.offline,
+        EventKind.STORAGE_FAULT: monitor.storage_fault,
+        EventKind.DELIVERY_DEAD: monitor.delivery_dead,
+        EventKind.CLOCK_STEP: monitor.clock_step,
+        EventKind.TEST: monitor.test,
+    }
+)
+"""Kinds that are not here belong into the history only; ``monitor.other`` names them plainly."""
+
+
+def describe(story: Story, voice: Voice) -> Note:
+    """What one story says."""
+    if story.undone:
+        blip = toolset.blip if story.first.kind in TOOLSETS else check.blip
+        return blip(story.first, story.last, voice)
+    return _WORDING.get(story.last.kind, monitor.other)(story.last, voice)

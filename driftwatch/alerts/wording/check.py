@@ -1,0 +1,261 @@
+"""Checks: changed, recovered, no longer or again looked at, and what was wrong at the first look."""
+
+from collections.abc import Mapping, Sequence
+
+from driftwatch.alerts.text import count, duration, foreign, label, listed
+from driftwatch.alerts.wording.note import (
+    Note,
+    Voice,
+    began,
+    check_of,
+    code,
+    gap_line,
+    gist,
+    release,
+    state,
+    strings,
+    words,
+)
+from driftwatch.model import Event, Json, State
+
+ROOT = "transport/endpoint"
+
+DOWN = {
+    "dns": "the name does not resolve",
+    "refused": "connection refused",
+    "timeout": "no answer in time",
+    "reset": "connection reset",
+    "http-5xx": "it answers with a server error",
+    "not-mcp": "what answers is not an MCP server",
+}
+"""The root check's codes in words for a lock screen."""
+
+PER_TOOL = frozenset({"tool", "schema"})
+"""The families whose findings make no sense without the tool's name."""
+
+TALLY = {
+    State.FAILED.value: "failed",
+    State.OBSERVED_RISK.value: "at risk",
+    State.NOT_CHECKED.value: "not checked",
+    State.VERIFIED.value: "verified",
+}
+
+
+def change(event: Event, voice: Voice) -> Note:
+    """A check's state or code changed, not for the better."""
+    check, result = check_of(event), _result(event)
+    findings = _findings(result)
+    down = _is_down(check, event.after)
+    blocked = strings(event.details.get("blocked"))
+    return Note(
+        server=event.server,
+        level=event.level,
+        phrase=f"down - {down}" if down else _phrase(check, event.after, result),
+        tally="down" if down else TALLY.get(state(event.after), "changed"),
+        lines=(
+            f"{check}: {words(event.before)} -> {words(event.after)}",
+            *_what(check, result),
+            *_folded(blocked),
+            *gap_line(event.details),
+        ),
+        items=_items(check, findings),
+        since=began(event),
+        release=release(event.details),
+        affected=_affected(findings, everyone=bool(down)),
+        fix=voice.fix(check) if state(event.after) != State.NOT_CHECKED else None,
+        alike=f"{check} {event.before} {event.after}" if down else None,
+    )
+
+
+def recovery(event: Event, voice: Voice) -> Note:
+    """A check is verified again, or as good as it was accepted."""
+    check = check_of(event)
+    down = _is_down(check, event.before)
+    lasted = duration(event.at - began(event))
+    again = "verified again" if state(event.after) == State.VERIFIED else f"as accepted: {words(event.after)}"
+    blocked = strings(event.details.get("blocked"))
+    lines = [
+        f"{check}: {words(event.before)} -> {words(event.after)}",
+        f"It lasted {lasted}: {voice.during(began(event), event.at)}.",
+    ]
+    if blocked:
+        lines.append(f"{count(len(blocked), 'check')} that it had blocked can be checked again.")
+    return Note(
+        server=event.server,
+        level=event.level,
+        phrase=f"back after {lasted}" if down else f"{check} {again} after {lasted}",
+        tally="back" if down else "recovered",
+        lines=tuple(lines),
+        release=release(event.details),
+        alike=f"back {check} {event.before} {event.after}" if down else None,
+    )
+
+
+def blip(first: Event, last: Event, voice: Voice) -> Note:
+    """A change and its undo, told together."""
+    check = check_of(first)
+    down = _is_down(check, first.after)
+    lasted = duration(last.at - began(first))
+    return Note(
+        server=first.server,
+        level=last.level,
+        phrase=f"was down for {lasted} - {down}" if down else f"{check} for {lasted} {words(first.after)}",
+        tally="back" if down else "recovered",
+        lines=(
+            f"{check}: {words(first.before)} -> {words(first.after)} -> {words(last.after)}",
+            *_what(check, _result(first)),
+            f"A blip of {lasted}, over again: {voice.during(began(first), last.at)}.",
+        ),
+        release=release(last.details) or release(first.details),
+    )
+
+
+def coverage_lost(event: Event, voice: Voice) -> Note:
+    """A check that used to be exercised no longer is, for a reason of its own."""
+    check, result = check_of(event), _result(event)
+    why = foreign(str(result.get("reason") or "no reason was given"))
+    return Note(
+        server=event.server,
+        level=event.level,
+        phrase=f"{check} no longer checked - {gist(why)}",
+        tally="not checked",
+        lines=(
+            f"{check}: {words(event.before)} -> {words(event.after)}",
+            f"Not checked: {_as_sentence(why, capital=False)}",
+            f"The last known state, {words(event.before)}, may be stale.",
+            *gap_line(event.details),
+        ),
+        since=began(event),
+        release=release(event.details),
+        fix=voice.fix(check),
+    )
+
+
+def coverage_back(event: Event, voice: Voice) -> Note:
+    """A check is exercised again."""
+    check = check_of(event)
+    lasted = duration(event.at - began(event))
+    return Note(
+        server=event.server,
+        level=event.level,
+        phrase=f"{check} checked again: {words(event.after)}",
+        tally="checked again",
+        lines=(
+            f"{check}: {words(event.before)} -> {words(event.after)}",
+            f"It was not checked for {lasted}, since {voice.at(began(event))}.",
+        ),
+        release=release(event.details),
+    )
+
+
+def added_with_problems(event: Event, voice: Voice) -> Note:
+    """The first look already found failed checks."""
+    results = [item for item in event.details.get("results") or () if isinstance(item, Mapping)]
+    failed = [item for item in results if item.get("state") == State.FAILED]
+    worst = failed or results
+    first = label(str(worst[0].get("check"))) if worst else ""
+    down = DOWN.get(str(worst[0].get("code"))) if first == ROOT else None
+    what = f"down - {down}" if down else f"{count(len(worst), 'check')} failed"
+    return Note(
+        server=event.server,
+        level=event.level,
+        phrase=f"first look: {what}",
+        tally="added with problems",
+        lines=(
+            f"First look at this server: {count(len(worst), 'check')} failed.",
+            "It is recorded as it is; from now on only changes are told.",
+        ),
+        items=tuple(_first_look(item) for item in worst),
+        since=began(event),
+        release=release(event.details),
+        affected=_affected([finding for item in worst for finding in _findings(item)], everyone=bool(down)),
+        fix=voice.fix(first) if first else None,
+    )
+
+
+def _first_look(result: Mapping[str, Json]) -> str:
+    check = label(str(result.get("check")))
+    said = _said(check, _findings(result))
+    if not said:
+        return f"{check}: {foreign(str(result.get('reason') or result.get('code') or 'failed'), 200)}"
+    return f"{check}: {said[0]}" + (f" (+{len(said) - 1} more)" if len(said) > 1 else "")
+
+
+def _is_down(check: str, value: str | None) -> str | None:
+    """Why nothing can be asked of the server, in words; None when that is not the case."""
+    if check != ROOT or state(value) != State.FAILED:
+        return None
+    return DOWN.get(code(value), foreign(code(value), 40) or "no usable answer")
+
+
+def _phrase(check: str, value: str | None, result: Mapping[str, Json]) -> str:
+    what = f"{check} {TALLY.get(state(value), 'changed')}"
+    said = _said(check, _findings(result))
+    if len(said) > 1:
+        return f"{what} - {count(len(_findings(result)), 'finding')}"
+    why = said[0] if said else str(result.get("reason") or "")
+    return f"{what} - {gist(why)}" if why else what
+
+
+def _what(check: str, result: Mapping[str, Json]) -> tuple[str, ...]:
+    """One finding in full; different ones become items; without any, the reason."""
+    findings = _findings(result)
+    if not findings:
+        return (_as_sentence(foreign(str(result["reason"]))),) if result.get("reason") else ()
+    said = _said(check, findings)
+    if len(said) > 1:
+        return ()
+    measured, expected = str(findings[0].get("measured") or ""), str(findings[0].get("expected") or "")
+    if len(findings) > 1 or not measured or measured in said[0]:
+        return said
+    wanted = f"Expected {foreign(expected, 120)}; m" if expected else "M"
+    return (*said, f"{wanted}easured {foreign(measured, 120)}.")
+
+
+def _items(check: str, findings: Sequence[Mapping[str, Json]]) -> tuple[str, ...]:
+    said = _said(check, findings)
+    return said if len(said) > 1 else ()
+
+
+def _said(check: str, findings: Sequence[Mapping[str, Json]]) -> tuple[str, ...]:
+    """What the findings say, one line for all subjects that share a message."""
+    subjects: dict[tuple[str, str], dict[str, None]] = {}
+    eras = {finding.get("era") for finding in findings}
+    for finding in findings:
+        era = f" [{finding['era']}]" if len(eras) > 1 and finding.get("era") else ""
+        said = (str(finding.get("message")), era)
+        subjects.setdefault(said, {})[label(str(finding.get("subject") or ""))] = None
+    many = check.partition("/")[0] in PER_TOOL
+    return tuple(
+        (f"{listed(names)}: " if many or len(names) > 1 else "") + foreign(message) + era
+        for (message, era), names in subjects.items()
+    )
+
+
+def _folded(blocked: Sequence[str]) -> tuple[str, ...]:
+    if not blocked:
+        return ()
+    verb = "is" if len(blocked) == 1 else "are"
+    return (f"{count(len(blocked), 'check')} {verb} not checked because of it.",)
+
+
+def _affected(findings: Sequence[Mapping[str, Json]], *, everyone: bool) -> str | None:
+    if everyone:
+        return "every client"
+    clients = dict.fromkeys(client for finding in findings for client in strings(finding.get("clients")))
+    return listed((label(client) for client in clients), shown=6) if clients else None
+
+
+def _as_sentence(text: str, *, capital: bool = True) -> str:
+    end = "" if text.endswith((".", "!", "?", "…")) else "."
+    return (text[:1].upper() + text[1:] if capital else text) + end
+
+
+def _result(event: Event) -> Mapping[str, Json]:
+    result = event.details.get("result")
+    return result if isinstance(result, Mapping) else {}
+
+
+def _findings(result: Mapping[str, Json]) -> list[Mapping[str, Json]]:
+    found = result.get("findings")
+    return [item for item in found if isinstance(item, Mapping)] if isinstance(found, Sequence) else []

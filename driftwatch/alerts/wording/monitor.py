@@ -1,0 +1,125 @@
+"""What driftwatch says about itself."""
+
+from driftwatch.alerts.text import count, foreign, label
+from driftwatch.alerts.wording.note import Note, Voice, began, span, time_of
+from driftwatch.model import Event
+
+
+def offline(event: Event, _voice: Voice) -> Note:
+    """Everything failed at once, and so did the canary: it is this machine's network."""
+    hosts, failed = event.details.get("hosts"), event.details.get("failed")
+    many = (
+        f"{failed} of {hosts} hosts"
+        if isinstance(hosts, int) and isinstance(failed, int)
+        else "nearly every host"
+    )
+    return Note(
+        server=event.server,
+        level=event.level,
+        phrase=f"seems to be offline - {many} cannot be reached",
+        tally="monitor offline",
+        lines=(
+            f"From here {many} failed with network errors at once, and the canary did too.",
+            "So this says nothing about the servers: their states are kept, and nobody watches them for now.",
+        ),
+        since=began(event),
+        fix="Check the network, the DNS and the proxy of the machine that runs driftwatch.",
+    )
+
+
+def storage_fault(event: Event, _voice: Voice) -> Note:
+    """The database could not be read or written."""
+    error = event.details.get("error")
+    return Note(
+        server=event.server,
+        level=event.level,
+        phrase="database fault",
+        tally="database fault",
+        lines=(
+            f"The database cannot be used{f': {foreign(str(error), 200)}' if error else '.'}",
+            "Probes go on; what they find is recorded once it is back. No server's state was changed.",
+        ),
+        since=began(event),
+        fix="Check the free space and the permissions of the volume that holds the database.",
+    )
+
+
+def delivery_dead(event: Event, voice: Voice) -> Note:
+    """A channel could not be served; told through the others."""
+    details = event.details
+    if "dropped" in details:
+        return _channel_removed(event)
+    channel = label(str(details.get("channel") or "a channel"))
+    scheme = details.get("scheme")
+    attempts = details.get("attempts")
+    lines = [f"A message for channel {channel}{f' ({label(str(scheme))})' if scheme else ''} was given up."]
+    if details.get("title"):
+        lines.append(f"It said: {foreign(str(details['title']), 160)}")
+    if details.get("error"):
+        lines.append(f"The last error: {foreign(str(details['error']), 200)}")
+    created = time_of(details.get("created_at"))
+    tried = count(attempts, "attempt") if isinstance(attempts, int) else "several attempts"
+    return Note(
+        server=event.server,
+        level=event.level,
+        phrase=f"channel {channel} takes no messages",
+        tally="delivery failed",
+        lines=(*lines, f"Given up after {tried}{f' since {voice.at(created)}' if created else ''}."),
+        fix="Correct the channel's URL or its service, then try `driftwatch notify test`.",
+    )
+
+
+def _channel_removed(event: Event) -> Note:
+    """What waited for a channel that is no longer configured was dropped."""
+    number = event.details.get("dropped")
+    waiting = count(number, "message") if isinstance(number, int) else "messages"
+    return Note(
+        server=event.server,
+        level=event.level,
+        phrase=f"{waiting} dropped for channels that are no longer configured",
+        tally="dropped",
+        lines=(f"{waiting} waited for channels that are no longer configured and were dropped.",),
+    )
+
+
+def clock_step(event: Event, _voice: Voice) -> Note:
+    """The wall clock jumped."""
+    step = event.details.get("seconds")
+    by = span(abs(step)) if isinstance(step, int | float) else None
+    return Note(
+        server=event.server,
+        level=event.level,
+        phrase=f"the clock jumped{f' by {by}' if by else ''}",
+        tally="clock step",
+        lines=(f"The clock of the machine jumped{f' by {by}' if by else ''}; due times were put right.",),
+        since=event.at,
+    )
+
+
+def test(event: Event, voice: Voice) -> Note:
+    """`driftwatch notify test` asked for it."""
+    channel = event.details.get("channel")
+    where = f"channel {label(str(channel))}" if channel else "this channel"
+    return Note(
+        server=event.server,
+        level=event.level,
+        phrase="test message",
+        tally="test",
+        lines=(
+            f"This is a test. It came the way every alert comes, so {where} works.",
+            f"Asked for at {voice.at(event.at)} with `driftwatch notify test`.",
+        ),
+    )
+
+
+def other(event: Event, voice: Voice) -> Note:
+    """A kind that belongs into the history; in plain words should it ever be sent."""
+    kind = event.kind.value.replace("_", " ")
+    about = f" ({label(event.subject)})" if event.subject else ""
+    return Note(
+        server=event.server,
+        level=event.level,
+        phrase=f"{kind}{about}",
+        tally=kind,
+        lines=(f"{kind.capitalize()}{about}, at {voice.at(event.at)}.",),
+    )

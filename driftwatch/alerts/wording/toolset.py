@@ -1,0 +1,157 @@
+"""Toolsets: what changed, who breaks, and what came back."""
+
+from collections.abc import Mapping
+
+from driftwatch.alerts.text import clip, duration, foreign, label, listed, quoted
+from driftwatch.alerts.wording.calm import value_words
+from driftwatch.alerts.wording.note import Note, Voice, began, gap_line, release, time_of
+from driftwatch.model import Event
+from driftwatch.toolset import change as toolset
+from driftwatch.toolset.change import Change, Diff
+
+DRIFT = "release/fingerprint"
+
+AFFECTED = {
+    toolset.BREAKING: "existing callers: their calls fail",
+    toolset.COMPATIBLE: "existing callers keep working",
+    toolset.TEXT: "existing callers keep working; agents read other words and may choose tools differently",
+    toolset.COSMETIC: "nobody: only the fingerprint moved",
+}
+
+FLAGS = {
+    toolset.STEERS: "gives new orders to the agent",
+    toolset.HIDES: "holds new characters that nobody sees",
+    toolset.NEW_LINK: "holds a new link",
+    toolset.WIDENS_HARM: "says that it may do more harm than before",
+}
+
+
+def changed(event: Event, voice: Voice) -> Note:
+    """The toolset is confirmed to be another one."""
+    return _note(event, voice, "toolset changed")
+
+
+def returned(event: Event, voice: Voice) -> Note:
+    """The toolset is again one that was confirmed before."""
+    seen = time_of(event.details.get("seen_before"))
+    known = (
+        f"It is the list that was last seen {voice.at(seen)}."
+        if seen
+        else "It is a list that was seen before."
+    )
+    return _note(event, voice, "toolset is back", known)
+
+
+def blip(first: Event, last: Event, voice: Voice) -> Note:
+    """A change of the toolset and its undo, told together."""
+    diff = _diff(first)
+    lasted = duration(last.at - began(first))
+    summary = _summary(diff)
+    return Note(
+        server=first.server,
+        level=last.level,
+        phrase=f"toolset changed for {lasted}{f' - {summary}' if summary else ''}",
+        tally="toolset changed and back",
+        lines=(
+            f"Toolset{_where(first)} changed and changed back.",
+            f"A blip of {lasted}, over again: {voice.during(began(first), last.at)}.",
+            "A client that listed the tools in between may still hold the other list.",
+        ),
+        items=_items(diff),
+        release=release(last.details) or release(first.details),
+    )
+
+
+def _note(event: Event, voice: Voice, phrase: str, *remarks: str) -> Note:
+    diff, details = _diff(event), event.details
+    summary, worst = _summary(diff), _worst(diff)
+    if diff is None:
+        remarks = (*remarks, "The earlier list is not stored any more, so there is no comparison.")
+    return Note(
+        server=event.server,
+        level=event.level,
+        phrase=f"{phrase} - {summary}" if summary else phrase,
+        tally=phrase,
+        lines=(_moved(event), *remarks, *_warnings(diff), *gap_line(details)),
+        items=_items(diff),
+        since=began(event),
+        release=release(details),
+        affected=_affected(diff),
+        baseline=_baseline(event),
+        fix=voice.fix(DRIFT) if worst == toolset.BREAKING or _flagged(diff) else None,
+    )
+
+
+def _diff(event: Event) -> Diff | None:
+    told = event.details.get("diff")
+    try:
+        return Diff.from_json(told) if isinstance(told, Mapping) else None
+    except (KeyError, TypeError):  # written by another version
+        return None
+
+
+def _where(event: Event) -> str:
+    """The surface: its era, and the credential's label where one was used."""
+    era, credential = event.details.get("era"), event.details.get("credential")
+    parts = [label(str(era))] if era else []
+    if credential and credential != "anonymous":
+        parts.append(f"as {label(str(credential))}")
+    return f" ({', '.join(parts)})" if parts else ""
+
+
+def _summary(diff: Diff | None) -> str:
+    """``1 tool renamed, 1 parameter dropped (breaking)``."""
+    if diff is None:
+        return ""
+    summary = clip(foreign(diff.summary, 200), 110)
+    return f"{summary} (breaking)" if diff.breaking and "breaking" not in summary else summary
+
+
+def _worst(diff: Diff | None) -> str:
+    return diff.changes[0].klass if diff and diff.changes else ""
+
+
+def _items(diff: Diff | None) -> tuple[str, ...]:
+    """One line for each change, what hurts first; with its class where that is not the same for all."""
+    if diff is None:
+        return ()
+    mixed = len({change.klass for change in diff.changes}) > 1
+    return tuple((f"{change.klass}: " if mixed else "") + foreign(change.message) for change in diff.changes)
+
+
+def _flagged(diff: Diff | None) -> list[Change]:
+    return [change for change in diff.changes if change.flags] if diff else []
+
+
+def _warnings(diff: Diff | None) -> tuple[str, ...]:
+    """What the new words do to their reader, once for each way."""
+    tools: dict[str, dict[str, None]] = {}
+    for change in _flagged(diff):
+        for flag in change.flags:
+            tools.setdefault(flag, {})[quoted(change.tool) if change.tool else _shared(change)] = None
+    return tuple(
+        f"Look at {listed(names)}: the text {FLAGS.get(flag, label(flag))}." for flag, names in tools.items()
+    )
+
+
+def _shared(change: Change) -> str:
+    return listed(map(quoted, change.tools), shown=3) if change.tools else "the instructions"
+
+
+def _moved(event: Event) -> str:
+    before = event.details.get("previous_fingerprint") or event.before
+    after = event.details.get("fingerprint") or event.after
+    return f"Toolset{_where(event)}: {value_words(before)} -> {value_words(after)}"
+
+
+def _affected(diff: Diff | None) -> str | None:
+    classes = {change.klass for change in diff.changes} if diff else set()
+    if toolset.BREAKING in classes and len(classes) > 1:
+        return "existing callers: what is marked breaking fails for them"
+    return AFFECTED.get(_worst(diff))
+
+
+def _baseline(event: Event) -> str:
+    if event.details.get("accepted"):
+        return "the new list; nothing is to be accepted by hand"
+    return "still the old list, until the new one is accepted"
