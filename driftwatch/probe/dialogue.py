@@ -1,0 +1,173 @@
+"""The conversation with one server: its patience, its endpoint, and the sessions that must be ended."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, replace
+from typing import Protocol
+from urllib.parse import urldefrag, urljoin
+
+from driftwatch import __version__
+from driftwatch.evidence import Exchange
+from driftwatch.model import Json
+from driftwatch.probe import outcome
+from driftwatch.probe.wire import Limits, Read, Reply, Request, Stream
+
+CLIENT_INFO = {"name": "driftwatch", "version": __version__}
+ACCEPT = "application/json, text/event-stream"
+JSON_ONLY = "application/json"
+SESSION_HEADER = "Mcp-Session-Id"
+REVISION_HEADER = "MCP-Protocol-Version"
+
+PACE_S = 1.0
+"""The pause before a transient fault is looked at again."""
+
+Pause = Callable[[float], Awaitable[None]]
+
+
+class Sender(Protocol):
+    """What a dialogue needs of the wire."""
+
+    requests: int
+
+    async def send(self, request: Request, *, fresh: bool = False) -> Reply:
+        """Send one request; a fault of the server is in the reply."""
+
+    def stream(self, request: Request) -> AbstractAsyncContextManager[Stream]:
+        """Open a GET for its SSE events."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened:
+    """How the first request of an era went."""
+
+    attempts: tuple[Exchange, ...]
+    reply: Reply
+    """The reply to the last attempt."""
+    accept: str
+    """The Accept header that the server took: the rest of the era's dialogue carries it."""
+
+    @property
+    def exchange(self) -> Exchange:
+        """The attempt that decided."""
+        return self.reply.exchange
+
+
+class Dialogue:
+    """One visit's requests, one at a time."""
+
+    def __init__(self, wire: Sender, *, url: str, limits: Limits, pause: Pause = asyncio.sleep) -> None:
+        self.wire = wire
+        self.limits = limits
+        self.url = url
+        """The endpoint; another one of the same origin once a redirect was followed."""
+        self.retry_after_s: float | None = None
+        """The longest pause that a 429 or 503 asked for."""
+        self._pause = pause
+        self._clock = asyncio.get_running_loop().time
+        self._ends = self._clock() + limits.deadline_s
+        self._next_id = 0
+        self._sessions: dict[str, tuple[tuple[str, str], ...]] = {}
+
+    @property
+    def remaining_s(self) -> float:
+        """Seconds until the visit's deadline."""
+        return self._ends - self._clock()
+
+    def rpc(self, method: str, params: dict[str, Json]) -> dict[str, Json]:
+        """A JSON-RPC request. Its id is an integer, as the official clients send."""
+        self._next_id += 1
+        return {"jsonrpc": "2.0", "id": self._next_id, "method": method, "params": params}
+
+    async def send(self, request: Request, *, fresh: bool = False) -> Reply:
+        """Send one request to the endpoint and note what outlives the exchange."""
+        reply = await self.wire.send(replace(request, url=request.url or self.url), fresh=fresh)
+        if reply.session is not None and reply.session not in dict(request.headers).values():
+            self._sessions[reply.session] = ()
+        if reply.exchange.status in {429, 503} and reply.retry_after_s is not None:
+            self.retry_after_s = max(reply.retry_after_s, self.retry_after_s or 0.0)
+        return reply
+
+    async def open(self, request: Request, *, patient: bool = True) -> Opened:
+        """Send the first request of an era, and once more for each fault that a variant may get around.
+
+        A redirect within the origin is followed by hand, a refused Accept is repeated with JSON only, and a
+        server error, reset or timeout is looked at again on a fresh connection if ``patient``. The label of
+        each variant says which: ``:redirected``, ``:json-only``, ``:again``.
+        """
+        base, accept = request.label, ACCEPT
+        attempts: list[Exchange] = []
+        left = {"redirected", "json-only"} | ({"again"} if patient else set())
+        fresh = False
+        while True:
+            asked_to_wait = self.retry_after_s
+            reply = await self.send(request, fresh=fresh)
+            exchange = reply.exchange
+            attempts.append(exchange)
+            fresh = False
+            if "again" in left and outcome.is_transient(exchange) and self._can_wait(exchange):
+                left.remove("again")
+                self.retry_after_s = asked_to_wait
+                await self._pause(PACE_S)
+                request, fresh = replace(request, label=f"{base}:again"), True
+            elif "redirected" in left and (target := _followed(self.url, reply)) is not None:
+                left.remove("redirected")
+                self.url = target
+                request = replace(request, label=f"{base}:redirected")
+            elif "json-only" in left and outcome.refuses_accept(exchange):
+                left.remove("json-only")
+                accept = JSON_ONLY
+                request = replace(request, label=f"{base}:json-only", accept=accept)
+            else:
+                return Opened(attempts=tuple(attempts), reply=reply, accept=accept)
+
+    async def wait(self, exchange: Exchange) -> bool:
+        """Pause after a transient fault; False, at once, when the deadline leaves no room for another try."""
+        if not self._can_wait(exchange):
+            return False
+        await self._pause(PACE_S)
+        return True
+
+    def _can_wait(self, exchange: Exchange) -> bool:
+        # What took a whole timeout once may take it again.
+        return self.remaining_s >= PACE_S + exchange.duration_s
+
+    def carry(self, session: str, headers: tuple[tuple[str, str], ...]) -> None:
+        """Note with which headers a session is to be ended."""
+        self._sessions[session] = headers
+
+    def forget(self, session: str) -> None:
+        """The server says that it no longer knows this session."""
+        self._sessions.pop(session, None)
+
+    async def end(self, session: str) -> Exchange:
+        """End one session with DELETE. It stays open only where the deadline came first."""
+        exchange = (await self.wire.send(self.farewell(session))).exchange
+        if exchange.fault is None or exchange.fault.code != "deadline":
+            self.forget(session)
+        return exchange
+
+    @property
+    def open_sessions(self) -> tuple[str, ...]:
+        """The sessions that were issued and not ended."""
+        return tuple(self._sessions)
+
+    def farewell(self, session: str) -> Request:
+        """The DELETE that ends a session."""
+        return Request(
+            label="delete",
+            http_method="DELETE",
+            url=self.url,
+            headers=((SESSION_HEADER, session), *self._sessions[session]),
+            accept=None,
+            read=Read.BODY,
+        )
+
+
+def _followed(url: str, reply: Reply) -> str | None:
+    """Where a redirect that may be followed leads: same origin, and a POST stays a POST."""
+    if reply.exchange.status not in outcome.KEEPS_METHOD or reply.location is None:
+        return None
+    if not outcome.same_origin(url, reply.location):
+        return None
+    return urldefrag(urljoin(url, reply.location)).url

@@ -1,0 +1,137 @@
+"""The dialogue of the revisions with ``initialize``: handshake, acknowledgement, ``tools/list``, DELETE."""
+
+from dataclasses import dataclass, replace
+from http import HTTPStatus
+
+from driftwatch.evidence import Exchange, Listing, Missing, Opening, Surface
+from driftwatch.model import Era, Json
+from driftwatch.probe import eras
+from driftwatch.probe.dialogue import CLIENT_INFO, REVISION_HEADER, SESSION_HEADER, Dialogue, Opened
+from driftwatch.probe.listing import read_tools
+from driftwatch.probe.surface import NO_TOOLS, declares_tools, instructions
+from driftwatch.probe.wire import Read, Request
+
+
+async def initialize(dialogue: Dialogue, *, patient: bool = True) -> Opened:
+    """Ask with initialize at the newest revision; with others, each once, when that is refused."""
+    tried: tuple[str, ...] = (eras.OFFERED[0],)
+    opened = await dialogue.open(initialization(dialogue, tried[0]), patient=patient)
+    while (revision := eras.next_offer(opened.exchange, tried)) is not None:
+        tried = (*tried, revision)
+        request = initialization(dialogue, revision, label=f"initialize:{revision}")
+        opened = await _append(dialogue, opened, request)
+    return opened
+
+
+def opening(opened: Opened) -> Opening:
+    """What initialize established."""
+    established = eras.negotiated(opened.exchange) is not None
+    return Opening(era=Era.LEGACY, attempts=opened.attempts, established=established)
+
+
+async def read(dialogue: Dialogue, opened: Opened) -> tuple[Opened, Surface]:
+    """The surface behind an answered initialize.
+
+    A session that the server loses half-way is started over once; the opening returned is the one whose
+    session was read.
+    """
+    handshake = await _acknowledge(dialogue, opened)
+    listing = await _listing(dialogue, handshake)
+    if handshake.lost(listing):
+        dialogue.forget(handshake.session or "")
+        request = initialization(dialogue, handshake.revision, label="initialize:again")
+        restarted = await _append(dialogue, opened, request)
+        if eras.negotiated(restarted.exchange) is not None:
+            opened = restarted
+            handshake = await _acknowledge(dialogue, opened)
+            listing = await _listing(dialogue, handshake)
+    ended = await dialogue.end(handshake.session) if handshake.session is not None else None
+    return opened, _surface(handshake, listing, ended)
+
+
+def initialization(dialogue: Dialogue, revision: str, *, label: str = "initialize") -> Request:
+    """The initialize request. It carries no version header: servers route by that one."""
+    params: dict[str, Json] = {"protocolVersion": revision, "capabilities": {}, "clientInfo": CLIENT_INFO}
+    return Request(label=label, rpc=dialogue.rpc("initialize", params))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Handshake:
+    opened: Opened
+    revision: str
+    session: str | None
+    headers: tuple[tuple[str, str], ...]
+    """What every later request carries: the negotiated revision, and the session if one was issued."""
+    acknowledgement: Exchange
+
+    def lost(self, listing: Listing | Missing) -> bool:
+        """Whether the server answered 404 within a session: it no longer knows it."""
+        exchanges = () if isinstance(listing, Missing) else listing.exchanges
+        last = (self.acknowledgement, *exchanges)[-1]
+        return self.session is not None and last.status == HTTPStatus.NOT_FOUND
+
+
+async def _append(dialogue: Dialogue, opened: Opened, request: Request) -> Opened:
+    reply = await dialogue.send(replace(request, accept=opened.accept))
+    return Opened(attempts=(*opened.attempts, reply.exchange), reply=reply, accept=opened.accept)
+
+
+async def _acknowledge(dialogue: Dialogue, opened: Opened) -> _Handshake:
+    """Send notifications/initialized; how it is taken is judged later and never stops the visit."""
+    revision = eras.negotiated(opened.exchange) or ""
+    session = opened.reply.session
+    # A revision that is no header value cannot be sent back; it is evidence all the same.
+    version = ((REVISION_HEADER, revision),) if revision.isascii() and revision.isprintable() else ()
+    headers = version
+    if session is not None:
+        headers = (*version, (SESSION_HEADER, session))
+        dialogue.carry(session, version)
+    notification = Request(
+        label="initialized",
+        rpc={"jsonrpc": "2.0", "method": "notifications/initialized"},
+        headers=headers,
+        accept=opened.accept,
+        read=Read.BODY,
+    )
+    reply = await dialogue.send(notification)
+    return _Handshake(
+        opened=opened,
+        revision=revision,
+        session=session,
+        headers=headers,
+        acknowledgement=reply.exchange,
+    )
+
+
+async def _listing(dialogue: Dialogue, handshake: _Handshake) -> Listing | Missing:
+    if not declares_tools(handshake.opened.exchange.result):
+        return NO_TOOLS
+
+    async def page(cursor: str | None, *, fresh: bool) -> Exchange:
+        params = {} if cursor is None else {"cursor": cursor}
+        request = Request(
+            label="tools/list",
+            rpc=dialogue.rpc("tools/list", params),
+            headers=handshake.headers,
+            accept=handshake.opened.accept,
+        )
+        return (await dialogue.send(request, fresh=fresh)).exchange
+
+    return await read_tools(page, limits=dialogue.limits, wait=dialogue.wait, modern=False)
+
+
+def _surface(handshake: _Handshake, listing: Listing | Missing, ended: Exchange | None) -> Surface:
+    result = handshake.opened.exchange.result
+    return Surface(
+        era=Era.LEGACY,
+        revision=handshake.revision,
+        opening=handshake.opened.exchange,
+        server_info=result.get("serverInfo"),
+        capabilities=result.get("capabilities"),
+        instructions=instructions(result),
+        supported_versions=(),
+        session=handshake.session is not None,
+        session_ended=ended,
+        acknowledgement=handshake.acknowledgement,
+        listing=listing,
+    )

@@ -1,0 +1,186 @@
+"""``tools/list`` read to its end, with a guard for everything that would make it endless or untrue."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Protocol
+
+from driftwatch.evidence import Exchange, Fault, Listing
+from driftwatch.model import Json
+from driftwatch.probe import eras, outcome
+from driftwatch.probe.wire import Limits
+
+
+class Ask(Protocol):
+    """Requests one page: the first with None, every other with the server's cursor verbatim."""
+
+    async def __call__(self, cursor: str | None, *, fresh: bool) -> Exchange:
+        """One page; ``fresh`` asks on a new connection."""
+
+
+Wait = Callable[[Exchange], Awaitable[bool]]
+"""Pauses before a page that failed for a moment is asked for again; False when there is no time for it."""
+
+_QUOTED = 160
+_FLEETING = frozenset({"page-error", "http-status", "reset", "timeout"})
+_LASTING = frozenset({401, 403, 404, 429})
+"""Authorization, and a session or method that is gone, do not come back within a second."""
+
+
+async def read_tools(ask: Ask, *, limits: Limits, wait: Wait, modern: bool) -> Listing:
+    """Every tool of a server. Never raises for a server's fault: an incomplete list says why.
+
+    When a page failed, or a name stands on two pages, the list may have changed under the read: it is read
+    once more from the start, and the second read is the one that counts.
+    """
+    first = await _read(ask, limits, modern=modern)
+    if first.fault is None:
+        again = _repeats_across_pages(first)
+    else:
+        again = _is_worth_another_read(first, first.fault)
+    last = first.exchanges[-1]
+    transient = again and outcome.is_transient(last)
+    if not again or (transient and not await wait(last)):
+        return first.listing()
+    second = await _read(ask, limits, modern=modern, fresh=transient)
+    return second.listing(refetched=True)
+
+
+@dataclass(slots=True)
+class _Reading:
+    """One read of the list, page by page."""
+
+    pages: list[list[Json]] = field(default_factory=list)
+    exchanges: list[Exchange] = field(default_factory=list)
+    cursors: list[str] = field(default_factory=list)
+    cache_scopes: list[str] = field(default_factory=list)
+    ttls: list[int] = field(default_factory=list)
+    fault: Fault | None = None
+
+    def listing(self, *, refetched: bool = False) -> Listing:
+        return Listing(
+            tools=tuple(tool for page in self.pages for tool in page),
+            pages=len(self.pages),
+            complete=self.fault is None,
+            fault=self.fault,
+            exchanges=tuple(self.exchanges),
+            cursors=tuple(self.cursors),
+            cache_scopes=tuple(self.cache_scopes),
+            ttl_ms=max(self.ttls, default=None),
+            refetched=refetched,
+        )
+
+
+async def _read(ask: Ask, limits: Limits, *, modern: bool, fresh: bool = False) -> _Reading:
+    reading = _Reading()
+    cursor: str | None = None
+    while True:
+        exchange = await ask(cursor, fresh=fresh)
+        fresh = False
+        reading.exchanges.append(exchange)
+        number = len(reading.exchanges)
+        reading.fault = _page_fault(exchange, number, modern=modern)
+        if reading.fault is not None:
+            return reading
+        result = exchange.result
+        reading.pages.append(result["tools"])
+        _note_caching(reading, result)
+        following = result.get("nextCursor")
+        if following is not None and not isinstance(following, str):
+            what = f"page {number} has a nextCursor that is {_kind(following)}, not a string"
+            reading.fault = _fault("cursor-type", what)
+        else:
+            reading.fault = _limit(reading, following, limits)
+        if following is None or reading.fault is not None:
+            return reading
+        cursor = following
+        reading.cursors.append(following)
+
+
+def _page_fault(exchange: Exchange, number: int, *, modern: bool) -> Fault | None:
+    """Why this page cannot be used."""
+    status = exchange.status
+    if status == HTTPStatus.TOO_MANY_REQUESTS:
+        return _fault("rate-limited", f"HTTP 429 to page {number}: the server limits how often it is asked")
+    error = exchange.error
+    if error is not None:
+        code = eras.error_code(exchange)
+        message = error.get("message") if isinstance(error, dict) else None
+        quoted = f' "{message[:_QUOTED]}"' if isinstance(message, str) and message else ""
+        return _fault("page-error", f"page {number} was answered with the error {code}{quoted}")
+    if status is not None and not eras.ok(exchange):
+        return _fault("http-status", f"HTTP {status} to page {number}")
+    if exchange.fault is not None:
+        return exchange.fault
+    return _shape_fault(exchange.result, number, modern=modern)
+
+
+def _shape_fault(result: Json, number: int, *, modern: bool) -> Fault | None:
+    if not isinstance(result, dict):
+        return _fault("not-a-list", f"the result of page {number} is {_kind(result)}, not an object")
+    kind = result.get("resultType", "complete")
+    if modern and kind != "complete":
+        return _fault(
+            "page-error", f"page {number} has the resultType {str(kind)[:_QUOTED]!r}, not 'complete'"
+        )
+    if "tools" not in result:
+        return _fault("not-a-list", f"page {number} has no tools")
+    tools = result["tools"]
+    if not isinstance(tools, list):
+        return _fault("not-a-list", f"the tools of page {number} are {_kind(tools)}, not an array")
+    for index, tool in enumerate(tools):
+        if not isinstance(tool, dict):
+            return _fault("not-a-tool", f"tool {index} of page {number} is {_kind(tool)}, not an object")
+        if not isinstance(tool.get("name"), str):
+            return _fault("not-a-tool", f"tool {index} of page {number} has no name that is a string")
+    return None
+
+
+def _limit(reading: _Reading, following: str | None, limits: Limits) -> Fault | None:
+    tools = sum(map(len, reading.pages))
+    if tools > limits.max_tools:
+        return _fault("tool-limit", f"more than {limits.max_tools} tools")
+    size = sum(exchange.size for exchange in reading.exchanges)
+    if size > limits.max_body:
+        return _fault(
+            "size-limit", f"{size} bytes after {len(reading.pages)} pages, the limit is {limits.max_body}"
+        )
+    if following is None:
+        return None
+    if following in reading.cursors:
+        what = f"page {len(reading.pages)} names the cursor {following[:_QUOTED]!r} again"
+        return _fault("repeated-cursor", what)
+    if len(reading.pages) >= limits.max_pages:
+        return _fault("page-limit", f"no end after {limits.max_pages} pages")
+    return None
+
+
+def _note_caching(reading: _Reading, result: dict[str, Json]) -> None:
+    scope, ttl = result.get("cacheScope"), result.get("ttlMs")
+    if isinstance(scope, str):
+        reading.cache_scopes.append(scope)
+    if isinstance(ttl, int) and not isinstance(ttl, bool):
+        reading.ttls.append(ttl)
+
+
+def _is_worth_another_read(reading: _Reading, fault: Fault) -> bool:
+    return fault.code in _FLEETING and reading.exchanges[-1].status not in _LASTING
+
+
+def _repeats_across_pages(reading: _Reading) -> bool:
+    seen: set[str] = set()
+    for page in reading.pages:
+        names = {tool["name"] for tool in page}
+        if names & seen:
+            return True
+        seen |= names
+    return False
+
+
+def _kind(value: Json) -> str:
+    kinds = {type(None): "null", bool: "a boolean", str: "a string", list: "an array", dict: "an object"}
+    return kinds.get(type(value), "a number")
+
+
+def _fault(code: str, message: str) -> Fault:
+    return Fault(code=code, phase="message", message=message)

@@ -1,0 +1,193 @@
+"""What one answer, or the lack of one, means for the whole visit. Pure."""
+
+import re
+from collections.abc import Sequence
+from http import HTTPStatus
+from urllib.parse import SplitResult, urljoin, urlsplit
+
+from driftwatch.evidence import Exchange, Opening, Outcome
+from driftwatch.model import Era
+from driftwatch.probe import eras
+
+_NETWORK = frozenset(
+    {"dns", "refused", "unreachable", "address", "timeout", "reset", "certificate", "tls", "deadline"}
+)
+CLIENT_ERROR = range(400, 500)
+SERVER_ERROR = range(500, 600)
+KEEPS_METHOD = frozenset({307, 308})
+"""The redirects after which a POST stays a POST."""
+_REDIRECTS = KEEPS_METHOD | {301, 302, 303}
+_BOT_HEADERS = ("cf-mitigated", "x-amzn-waf-action")
+_BOT_MARKERS = re.compile(
+    r"just a moment|attention required!|checking (if the site|your browser)|you are (a )?human"
+    r"|enable javascript and cookies|cf[-_]chl|challenge-platform|_incapsula_|ddos[- ]protection"
+    r"|px-captcha|captcha-delivery|g-recaptcha|hcaptcha|awswaf|bot[- ](protection|detection)",
+    re.IGNORECASE,
+)
+_WAIT = re.compile(r"please (wait|stand by)|one moment|moment, please", re.IGNORECASE)
+"""A bot page with 403 or 429; with 503 it is as likely the owner's own maintenance page."""
+_QUOTED = 160
+
+
+def blocked(exchange: Exchange) -> Outcome | None:
+    """Why this answer says nothing about the server behind it; None when it does.
+
+    Authorization, rate limits, server errors, redirects, bot protection and network faults end the visit or
+    at least never decide an era.
+    """
+    status = exchange.status
+    if status is None:
+        return _of_fault(exchange)
+    if is_bot_page(exchange):
+        what = f"HTTP {status} with a bot-protection page: the probe was stopped before it reached the server"
+        return _outcome(exchange, "bot-page", what)
+    if status == HTTPStatus.UNAUTHORIZED or (
+        status == HTTPStatus.FORBIDDEN and exchange.header("www-authenticate") is not None
+    ):
+        return _outcome(exchange, "auth", f"HTTP {status}: {_wants_credentials(exchange)}")
+    if status == HTTPStatus.FORBIDDEN:
+        return _outcome(exchange, "forbidden", f"HTTP 403 to {_asked(exchange)}")
+    if status == HTTPStatus.TOO_MANY_REQUESTS:
+        wait = exchange.header("retry-after")
+        pause = f", and it asks for a pause of {wait[:40]}" if wait else ""
+        return _outcome(exchange, "rate-limited", f"HTTP 429: the server limits how often it is asked{pause}")
+    if status in SERVER_ERROR:
+        return _outcome(exchange, "http-5xx", f"HTTP {status} to {_asked(exchange)}")
+    if status in _REDIRECTS and exchange.header("location") is not None:
+        return _outcome(exchange, "redirect", _redirect(exchange))
+    if eras.ok(exchange) and exchange.fault is not None and exchange.fault.code in _NETWORK:
+        return _of_fault(exchange)
+    return None
+
+
+def is_transient(exchange: Exchange) -> bool:
+    """Whether the same request may well fare better a moment later: a server error, a reset, a timeout."""
+    if exchange.status in SERVER_ERROR:
+        return not is_bot_page(exchange)
+    return exchange.fault is not None and exchange.fault.code in {"reset", "timeout"}
+
+
+def is_bot_page(exchange: Exchange) -> bool:
+    """Whether a bot-protection service answered instead of the server."""
+    if any(exchange.header(name) is not None for name in _BOT_HEADERS):
+        return True
+    if exchange.status not in {403, 405, 429, 503} or exchange.media_type != "text/html":
+        return False
+    if _BOT_MARKERS.search(exchange.excerpt):
+        return True
+    return exchange.status in {403, 429} and _WAIT.search(exchange.excerpt) is not None
+
+
+def same_origin(url: str, reference: str) -> bool:
+    """Whether a reference found at a URL stays at its scheme, host and port, and names no user.
+
+    False for anything that is no URL at all.
+    """
+    try:
+        here, there = urlsplit(url), urlsplit(urljoin(url, reference))
+        return _origin(here) == _origin(there) and there.username is None and there.password is None
+    except ValueError:
+        return False
+
+
+def _origin(url: SplitResult) -> tuple[str, str | None, int | None]:
+    return url.scheme, url.hostname, url.port or {"http": 80, "https": 443}.get(url.scheme)
+
+
+def refuses_accept(exchange: Exchange) -> bool:
+    """Whether the reply is about the Accept header (406), or about a media type (415)."""
+    return exchange.status in {406, 415}
+
+
+def conclude(openings: Sequence[Opening]) -> Outcome:
+    """What became of the visit: the surface that exists, or the answer that says why there is none."""
+    answered = any(exchange.status is not None for opening in openings for exchange in opening.attempts)
+    established = [opening for opening in openings if opening.established]
+    if established:
+        opening = established[0]
+        what = _SPOKEN[opening.era]
+        return Outcome(code="ok", message=what, status=opening.exchange.status, reachable=True)
+    deciding = _deciding(openings)
+    found = blocked(deciding) or _unusable(deciding)
+    return Outcome(code=found.code, message=found.message, status=found.status, reachable=answered)
+
+
+_SPOKEN = {
+    Era.MODERN: f"answers server/discover at {eras.MODERN_REVISION}",
+    Era.LEGACY: "answers initialize",
+    Era.HTTP_SSE: "answers only over the deprecated HTTP+SSE transport",
+}
+
+
+def _deciding(openings: Sequence[Opening]) -> Exchange:
+    """The answer to the last POST, unless an earlier one knows the modern protocol and says what is wrong."""
+    posts = [opening.exchange for opening in openings if opening.era is not Era.HTTP_SSE]
+    for exchange in posts:
+        modern_error = eras.error_code(exchange) in {eras.HEADER_MISMATCH, eras.UNSUPPORTED_VERSION}
+        if modern_error or eras.supported_versions(exchange):
+            return exchange
+    return posts[-1]
+
+
+def _unusable(exchange: Exchange) -> Outcome:
+    """An answer came, and it is not the beginning of an MCP dialogue."""
+    status = exchange.status
+    asked = _asked(exchange)
+    code = eras.error_code(exchange)
+    listed = eras.supported_versions(exchange)
+    if listed:
+        what = f"no revision in common: the server lists {', '.join(listed[:10])[:_QUOTED]}"
+        return _outcome(exchange, "no-handshake", what)
+    if code == eras.HEADER_MISMATCH and exchange.rpc_method == "server/discover":
+        what = "server/discover was refused with -32020 (header mismatch) though its headers were right: "
+        return _outcome(exchange, "no-handshake", what + "something before the server strips or changes them")
+    if code is not None:
+        message = exchange.error.get("message")
+        quoted = f' "{message[:_QUOTED]}"' if isinstance(message, str) and message else ""
+        what = f"HTTP {status}: {asked} was refused with the error {code}{quoted}"
+        return _outcome(exchange, "no-handshake", what)
+    if status in CLIENT_ERROR:
+        return _outcome(exchange, "http-4xx", f"HTTP {status} to {asked}")
+    kind = exchange.media_type or "no content type"
+    if eras.ok(exchange) and exchange.answer is not None:
+        return _outcome(exchange, "not-mcp", f"HTTP {status}, but the answer to {asked} names no revision")
+    if exchange.fault is not None and exchange.media_type in {"application/json", "text/event-stream"}:
+        return _outcome(exchange, "not-mcp", f"HTTP {status}, but {exchange.fault.message}")
+    return _outcome(exchange, "not-mcp", f"HTTP {status} with {kind} instead of an MCP answer")
+
+
+def _of_fault(exchange: Exchange) -> Outcome:
+    fault = exchange.fault
+    if fault is None:
+        return _outcome(exchange, "protocol", "no answer came")
+    return _outcome(exchange, fault.code if fault.code in _NETWORK else "protocol", fault.message)
+
+
+def _wants_credentials(exchange: Exchange) -> str:
+    carried = next(
+        (value for name, value in exchange.request_headers if value.startswith("<") and value != "<session>"),
+        None,
+    )
+    if carried is None:
+        return "the server asks for credentials"
+    return f"the server refused the credential {carried}"
+
+
+def _redirect(exchange: Exchange) -> str:
+    location = exchange.header("location") or ""
+    if not same_origin(exchange.url, location):
+        bare = exchange.url.startswith("https:") and location.lower().startswith("http:")
+        why = "it leads away from TLS" if bare else "it leads to another origin"
+    elif exchange.status not in KEEPS_METHOD:
+        why = "clients turn a POST into a GET there"
+    else:
+        why = "one redirect is followed, not two"
+    return f"HTTP {exchange.status} to {location[:_QUOTED]}: not followed, because {why}"
+
+
+def _asked(exchange: Exchange) -> str:
+    return exchange.rpc_method or f"{exchange.http_method} {exchange.label}"
+
+
+def _outcome(exchange: Exchange, code: str, message: str) -> Outcome:
+    return Outcome(code=code, message=message, status=exchange.status, reachable=exchange.status is not None)

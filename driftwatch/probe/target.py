@@ -1,0 +1,87 @@
+"""One server as a probe needs it."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Self
+
+from driftwatch.config import Config, Server
+from driftwatch.config.masking import mask_url
+from driftwatch.evidence import ANONYMOUS
+from driftwatch.model import Json
+from driftwatch.probe.credential import Credential
+from driftwatch.probe.wire import Limits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """Where to knock, with what in hand, and when to give up."""
+
+    name: str
+    url: str = field(repr=False)
+    """Exactly as configured; its query may be a secret."""
+    shown_url: str = ""
+    """The URL for people; empty: the URL with the values of its query masked."""
+    credential: Credential | None = None
+    limits: Limits = field(default_factory=Limits)
+    ca_file: Path | None = None
+    client_cert: Path | None = None
+    client_key: Path | None = None
+    negative_probes: bool = True
+    """False: a full probe leaves the deliberate bad requests out."""
+    origin: str = "checked"
+    """``checked``, or ``open`` for a server that is meant to accept every Origin."""
+    checks_off: tuple[str, ...] = ()
+
+    @property
+    def public_url(self) -> str:
+        """The URL as evidence names it."""
+        return self.shown_url or mask_url(self.url)
+
+    @property
+    def credential_label(self) -> str:
+        """What reports call the credential."""
+        return ANONYMOUS if self.credential is None else self.credential.label
+
+    @property
+    def settings(self) -> dict[str, Json]:
+        """What shapes a probe of this target, without secrets."""
+        limits = self.limits
+        return {
+            "timeout_s": limits.timeout_s,
+            "deadline_s": limits.deadline_s,
+            "max_body": limits.max_body,
+            "max_pages": limits.max_pages,
+            "max_tools": limits.max_tools,
+            "trust": "default" if self.ca_file is None else self.ca_file.name,
+            "client_certificate": self.client_cert is not None,
+            "negative_probes": self.negative_probes,
+            "origin": self.origin,
+            "checks_off": list(self.checks_off),
+        }
+
+    @classmethod
+    def of(cls, config: Config, server: Server) -> Self:
+        """The target of one configured server."""
+        headers = tuple((name, value.get_secret_value()) for name, value in server.headers.items())
+        if server.token is not None:
+            headers = (*headers, ("Authorization", f"Bearer {server.token.get_secret_value()}"))
+        monitor = config.monitor
+        return cls(
+            name=server.name,
+            url=server.url,
+            shown_url=server.shown_url,
+            credential=Credential(label=server.credential_label, headers=headers) if headers else None,
+            limits=Limits(
+                timeout_s=server.timeout.total_seconds(),
+                deadline_s=server.deadline.total_seconds(),
+                max_body=monitor.max_body,
+                max_pages=monitor.max_pages,
+                max_tools=monitor.max_tools,
+            ),
+            ca_file=server.ca_file,
+            client_cert=server.client_cert,
+            client_key=server.client_key,
+            negative_probes=server.negative_probes,
+            origin=server.origin,
+            checks_off=tuple(server.checks.off),
+        )

@@ -1,0 +1,20 @@
+"""Small programmable MCP servers, each with one deviation, and what driftwatch must say about it."""
+
+from tests.specimens.doors import DOORS
+from tests.specimens.healthy import HEALTHY
+from tests.specimens.lists import LISTS
+from tests.specimens.messages import MESSAGES, STREAMS
+from tests.specimens.protocol import PROTOCOL
+from tests.specimens.specimen import Specimen
+from tests.specimens.tools import TOOL_FAULTS
+
+SPECIMENS: tuple[Specimen, ...] = (
+    *HEALTHY,
+    *DOORS,
+    *PROTOCOL,
+    *LISTS,
+    *STREAMS,
+    *MESSAGES,
+    *TOOL_FAULTS,
+)
+"""Every specimen, by name unique."""

@@ -1,0 +1,221 @@
+"""Faults of the HTTP in front: status codes, content types, redirects, refusals."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from driftwatch.model import Era, State
+from tests.specimens.healthy import MODERN_ONLY
+from tests.specimens.http import Answer, Incoming
+from tests.specimens.mcp import Mcp, page_html
+from tests.specimens.specimen import FAILED, NOT_CHECKED, RISK, Specimen
+
+
+def _content_type(value: str | None) -> Callable[[], Mcp]:
+    def changed(incoming: Incoming, answer: Answer) -> Answer:
+        if answer.status != 200 or incoming.method != "POST":
+            return answer
+        return answer.with_header("Content-Type", value)
+
+    return lambda: Mcp(after=changed)
+
+
+def _always(answer: Answer) -> Callable[[], Mcp]:
+    return lambda: Mcp(before=lambda _, __: answer)
+
+
+def _refuses_sse(status: int) -> Callable[[], Mcp]:
+    def before(_: Mcp, incoming: Incoming) -> Answer | None:
+        return Answer(status=status) if "text/event-stream" in incoming.headers.get("accept", "") else None
+
+    return lambda: Mcp(before=before)
+
+
+@dataclass
+class _Times:
+    """Answers otherwise the first few times it is asked."""
+
+    answer: Answer
+    times: int = 1
+
+    def __call__(self, _: Mcp, __: Incoming) -> Answer | None:
+        self.times -= 1
+        return self.answer if self.times >= 0 else None
+
+
+def _redirect(status: int, location: str) -> Answer:
+    return Answer(status=status, headers=(("Location", location),))
+
+
+def _slash(status: int, location: str = "/mcp/") -> Callable[[], Mcp]:
+    def before(_: Mcp, incoming: Incoming) -> Answer | None:
+        return _redirect(status, location) if incoming.path == "/mcp" else None
+
+    return lambda: Mcp(before=before)
+
+
+def _shut(name: str, deviation: str, answer: Answer, code: str, state: State = NOT_CHECKED) -> Specimen:
+    """A server of which nothing but the door is seen."""
+    return Specimen(
+        name=name,
+        deviation=deviation,
+        make=_always(answer),
+        eras=(),
+        expect={"transport/endpoint": (state, code)},
+        blocked=code,
+    )
+
+
+CHALLENGE = (("WWW-Authenticate", 'Bearer realm="mcp"'),)
+
+CONTENT_TYPES = (
+    Specimen(
+        name="content-type-text-plain",
+        deviation="replies are text/plain",
+        make=_content_type("text/plain; charset=utf-8"),
+        expect={"transport/content-type": (FAILED, "wrong")},
+    ),
+    Specimen(
+        name="content-type-absent",
+        deviation="replies have no Content-Type",
+        make=_content_type(None),
+        expect={
+            "transport/content-type": (FAILED, "absent"),
+            "mcp/message-text": (RISK, "no-content-type"),
+        },
+    ),
+    Specimen(
+        name="content-type-lookalike",
+        deviation="application/json-rpc, which merely begins like a right one",
+        make=_content_type("application/json-rpc"),
+        expect={"transport/content-type": (FAILED, "wrong")},
+    ),
+    Specimen(
+        name="content-type-odd-but-right",
+        deviation="upper case, a charset",
+        make=_content_type("Application/JSON; Charset=UTF-8"),
+    ),
+    Specimen(
+        name="content-type-doubled",
+        deviation="the type twice in one header",
+        make=_content_type("application/json, application/json"),
+    ),
+    Specimen(
+        name="html-200",
+        deviation="a web page with status 200 instead of any answer",
+        make=_always(page_html("Welcome", status=200)),
+        eras=(),
+        expect={
+            "transport/endpoint": (FAILED, "not-mcp"),
+            "transport/content-type": (FAILED, "html"),
+            "transport/redirect": (State.VERIFIED, ""),
+            "transport/accept-sse": (State.VERIFIED, ""),
+        },
+        blocked="not-mcp",
+    ),
+    Specimen(
+        name="accept-406",
+        deviation="406 to every Accept that lists an event stream",
+        make=_refuses_sse(406),
+        expect={"transport/accept-sse": (FAILED, "refused")},
+    ),
+    Specimen(
+        name="accept-415",
+        deviation="415 to every Accept that lists an event stream",
+        make=_refuses_sse(415),
+        expect={"transport/accept-sse": (FAILED, "refused")},
+    ),
+)
+
+STATUSES = (
+    Specimen(
+        name="404-everywhere",
+        deviation="404 to everything",
+        make=_always(Answer(status=404)),
+        eras=(),
+        expect={"transport/endpoint": (FAILED, "http-4xx"), "transport/redirect": (State.VERIFIED, "")},
+        blocked="http-4xx",
+    ),
+    _shut("401", "401 without a challenge", Answer(status=401), "auth"),
+    _shut("401-challenge", "401 with a challenge", Answer(status=401, headers=CHALLENGE), "auth"),
+    _shut("403-challenge", "403 with a challenge", Answer(status=403, headers=CHALLENGE), "auth"),
+    _shut("403", "403 to everything", Answer(status=403), "forbidden"),
+    _shut("bot-page", "a page that asks to wait", page_html("Just a moment...", status=403), "bot-page"),
+    _shut("bot-page-503", "the same with 503", page_html("Just a moment...", status=503), "bot-page"),
+    _shut("429", "429 to everything", Answer(status=429), "rate-limited"),
+    _shut(
+        "429-retry-after",
+        "429 with Retry-After",
+        Answer(status=429, headers=(("Retry-After", "120"),)),
+        "rate-limited",
+    ),
+    _shut("500", "500 to everything", Answer(status=500), "http-5xx", FAILED),
+    _shut("cut", "the connection is closed without a word", Answer(cut=True), "reset", FAILED),
+    Specimen(
+        name="503-once",
+        deviation="503 to the first request",
+        make=lambda: Mcp(before=_Times(Answer(status=503))),
+    ),
+    Specimen(
+        name="cut-once",
+        deviation="the first request's connection is closed without a word",
+        make=lambda: Mcp(before=_Times(Answer(cut=True))),
+    ),
+    Specimen(
+        name="initialize-429",
+        deviation="429 to initialize alone",
+        make=lambda: Mcp(
+            before=lambda _, asked: Answer(status=429) if asked.rpc_method == "initialize" else None
+        ),
+        eras=(Era.MODERN,),
+        expect={"mcp/era-coverage": (NOT_CHECKED, "initialize-unclear")},
+    ),
+    Specimen(
+        name="initialize-404",
+        deviation="404 to initialize alone",
+        make=lambda: Mcp(
+            before=lambda _, asked: Answer(status=404) if asked.rpc_method == "initialize" else None
+        ),
+        eras=(Era.MODERN,),
+        expect=MODERN_ONLY,
+    ),
+)
+
+
+def _leaves(name: str, deviation: str, answer: Answer, code: str, state: State = FAILED) -> Specimen:
+    return Specimen(
+        name=name,
+        deviation=deviation,
+        make=_always(answer),
+        eras=(),
+        expect={"transport/endpoint": (FAILED, "redirect"), "transport/redirect": (state, code)},
+        blocked="redirect",
+    )
+
+
+REDIRECTS = (
+    Specimen(
+        name="redirect-307-slash",
+        deviation="307 to the address with a slash",
+        make=_slash(307),
+        expect={"transport/redirect": (RISK, "same-origin")},
+    ),
+    Specimen(
+        name="redirect-308",
+        deviation="308 to another path",
+        make=_slash(308, "/v2/mcp"),
+        expect={"transport/redirect": (RISK, "same-origin")},
+    ),
+    _leaves("redirect-301", "301 to the address with a slash", _redirect(301, "/mcp/"), "method-lost"),
+    _leaves("redirect-302", "302 to a login page", _redirect(302, "https://idp.invalid/login"), "other-host"),
+    _leaves("redirect-host", "307 to another host", _redirect(307, "http://b.invalid/mcp"), "other-host"),
+    _leaves(
+        "redirect-metadata",
+        "307 to the cloud's metadata address",
+        _redirect(307, "http://169.254.169.254/latest/meta-data/"),
+        "other-host",
+    ),
+    _leaves("redirect-loop", "307 to itself for ever", _redirect(307, "/mcp"), "same-origin", RISK),
+    _leaves("redirect-nowhere", "307 to no address at all", _redirect(307, "http://[::1/"), "other-host"),
+)
+
+DOORS = (*CONTENT_TYPES, *STATUSES, *REDIRECTS)

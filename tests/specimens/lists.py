@@ -1,0 +1,111 @@
+"""Faults of the tool list's pages and cursors."""
+
+import itertools
+from collections.abc import Callable
+
+from tests.specimens.http import Answer, Incoming
+from tests.specimens.mcp import TOOLS, Json, Mcp, refusal, tool
+from tests.specimens.specimen import FAILED, Specimen
+
+INCOMPLETE = "incomplete-list"
+
+
+def _broken(name: str, deviation: str, make: Callable[[], Mcp], code: str) -> Specimen:
+    """A list that cannot be read to its end; whatever needs it is not checked."""
+    return Specimen(
+        name=name,
+        deviation=deviation,
+        make=make,
+        expect={"tools/pagination": (FAILED, code)},
+        blocked=INCOMPLETE,
+    )
+
+
+def _pages(page: Callable[[Json], Json]) -> Callable[[], Mcp]:
+    return lambda: Mcp(pages=page)
+
+
+def _endless() -> Callable[[], Mcp]:
+    def make() -> Mcp:
+        numbers = itertools.count()
+        return Mcp(
+            pages=lambda _: {"tools": [tool(f"t{(number := next(numbers))}")], "nextCursor": f"c{number}"}
+        )
+
+    return make
+
+
+def _second_page_fails(_: Mcp, incoming: Incoming) -> Answer | None:
+    failing = incoming.rpc.get("params", {}).get("cursor") is not None
+    return refusal(incoming.rpc, -32603, "page two is gone", status=200) if failing else None
+
+
+def _empty_string_cursor(cursor: Json) -> Json:
+    if cursor is None:
+        return {"tools": [tool("one")], "nextCursor": ""}
+    return {"tools": [tool("two")], "nextCursor": None}
+
+
+class _MovesOnce:
+    """The list shifts between the first page and the second, in the first read of each era only."""
+
+    def __init__(self) -> None:
+        self.reads = 0
+
+    def __call__(self, cursor: Json) -> Json:
+        if cursor is None:
+            self.reads += 1
+            return {"tools": [tool("one"), tool("two")], "nextCursor": "p2"}
+        return {"tools": [tool("two") if self.reads % 2 else tool("three")]}
+
+
+LISTS = (
+    _broken(
+        "cursor-repeats",
+        "the same page and the same cursor for ever",
+        _pages(lambda _: {"tools": list(TOOLS), "nextCursor": "p2"}),
+        "repeated-cursor",
+    ),
+    _broken("pages-endless", "every page has another one behind it", _endless(), "page-limit"),
+    _broken(
+        "cursor-numeric",
+        "the cursor is a number",
+        _pages(lambda _: {"tools": list(TOOLS), "nextCursor": 2}),
+        "cursor-type",
+    ),
+    _broken(
+        "page-two-fails",
+        "the second page is an error, each time",
+        lambda: Mcp(page_size=1, before=_second_page_fails),
+        "page-error",
+    ),
+    _broken("tools-null", "tools is null", _pages(lambda _: {"tools": None}), "not-a-list"),
+    _broken("tools-missing", "the result has no tools", _pages(lambda _: {}), "not-a-list"),
+    _broken(
+        "tools-object",
+        "tools is an object",
+        _pages(lambda _: {"tools": {"add_note": TOOLS[0]}}),
+        "not-a-list",
+    ),
+    _broken(
+        "result-array", "the result is the array of tools itself", _pages(lambda _: list(TOOLS)), "not-a-list"
+    ),
+    _broken("tool-null", "one tool is null", _pages(lambda _: {"tools": [*TOOLS, None]}), "not-a-tool"),
+    Specimen(
+        name="list-too-big",
+        deviation="a list larger than 4 MiB",
+        make=lambda: Mcp(tools=(tool("big", _meta={"filler": "x" * 5 * 2**20}),)),
+        expect={"tools/pagination": (FAILED, "too-large")},
+        blocked=INCOMPLETE,
+    ),
+    Specimen(
+        name="cursor-empty-string",
+        deviation="the empty string is a cursor, null is the end",
+        make=_pages(_empty_string_cursor),
+    ),
+    Specimen(
+        name="list-moves-once",
+        deviation="a tool stands on both pages of the first read",
+        make=lambda: Mcp(pages=_MovesOnce()),
+    ),
+)

@@ -1,0 +1,217 @@
+"""Faults of the handshake: revisions, eras, sessions, acknowledgements."""
+
+from collections.abc import Callable
+from typing import Any
+
+from driftwatch.model import Era
+from tests.specimens.http import Answer, Incoming
+from tests.specimens.mcp import MODERN, Json, Mcp, as_json, refusal
+from tests.specimens.specimen import FAILED, NOT_CHECKED, RISK, Specimen
+
+TOO_OLD = {"mcp/protocol-version": (RISK, "too-old")}
+UNKNOWN = {"mcp/protocol-version": (RISK, "unknown-revision")}
+
+
+def _negotiates(revision: str) -> Callable[[], Mcp]:
+    return lambda: Mcp(modern=False, revisions=(revision,))
+
+
+def _legacy(name: str, deviation: str, make: Callable[[], Mcp], **more: Any) -> Specimen:
+    return Specimen(name=name, deviation=deviation, make=make, eras=(Era.LEGACY,), **more)
+
+
+def _refuses(known: str, refuse: Callable[[Json], Answer]) -> Callable[[], Mcp]:
+    """Refuses every revision but one instead of offering its own."""
+
+    def before(_: Mcp, incoming: Incoming) -> Answer | None:
+        asked = incoming.rpc.get("params", {}).get("protocolVersion")
+        refused = incoming.rpc_method == "initialize" and asked != known
+        return refuse(incoming.rpc) if refused else None
+
+    return lambda: Mcp(modern=False, revisions=(known,), before=before)
+
+
+def _strips_headers(_: Mcp, incoming: Incoming) -> Answer | None:
+    """A proxy that lets no Mcp- header through: the modern server behind it misses them."""
+    if "mcp-method" in incoming.headers:
+        return refusal(incoming.rpc, -32020, "Mcp-Method header is missing")
+    return None
+
+
+def _no_revision(method: str, _: Json, result: Json) -> Json:
+    return {key: item for key, item in result.items() if key != "protocolVersion"}
+
+
+def _acknowledges(answer: Answer) -> Callable[[], Mcp]:
+    def before(_: Mcp, incoming: Incoming) -> Answer | None:
+        return answer if incoming.rpc_method == "notifications/initialized" else None
+
+    return lambda: Mcp(before=before)
+
+
+class _LosesSession:
+    """Forgets the first session after the handshake, as a restart or another instance would."""
+
+    def __init__(self, *, always: bool = False) -> None:
+        self.always = always
+
+    def __call__(self, server: Mcp, incoming: Incoming) -> Answer | None:
+        if incoming.rpc_method == "tools/list" and (self.always or server.issued == 1):
+            server.open_sessions.clear()
+        return None
+
+
+class _RefusesThenListsIt:
+    """Says once that it does not speak the very revision that it lists."""
+
+    def __init__(self) -> None:
+        self.refused = False
+
+    def __call__(self, _: Mcp, incoming: Incoming) -> Answer | None:
+        if self.refused or incoming.rpc_method != "server/discover":
+            return None
+        self.refused = True
+        return refusal(incoming.rpc, -32022, "unsupported", data={"supported": [MODERN], "requested": MODERN})
+
+
+class _WakesUp:
+    """Knows server/discover only after initialize has been asked."""
+
+    def __init__(self) -> None:
+        self.awake = False
+
+    def __call__(self, _: Mcp, incoming: Incoming) -> Answer | None:
+        if incoming.rpc_method == "initialize":
+            self.awake = True
+            return refusal(incoming.rpc, -32022, "initialize is gone", data={"supported": [MODERN]})
+        return None if self.awake else Answer(status=404)
+
+
+PROTOCOL = (
+    _legacy("revision-2025-06-18", "negotiates 2025-06-18, one revision down", _negotiates("2025-06-18")),
+    _legacy("revision-2024-11-05", "negotiates 2024-11-05", _negotiates("2024-11-05"), expect=TOO_OLD),
+    _legacy("revision-2024-10-07", "negotiates 2024-10-07", _negotiates("2024-10-07"), expect=TOO_OLD),
+    _legacy(
+        "revision-2099", "negotiates a revision of the future", _negotiates("2099-01-01"), expect=UNKNOWN
+    ),
+    _legacy("revision-typo", "negotiates 2025-6-18", _negotiates("2025-6-18"), expect=UNKNOWN),
+    _legacy(
+        "revision-unsendable",
+        "negotiates a revision that no header can carry",
+        _negotiates("2025-06-18\r\nX-Evil: 1 é"),
+        expect=UNKNOWN,
+    ),
+    _legacy(
+        "refuses-newer-with-a-list",
+        "refuses a newer revision, listing its own in the data",
+        _refuses(
+            "2025-03-26",
+            lambda rpc: refusal(
+                rpc, -32602, "Unsupported protocol version", data={"supported": ["2025-03-26"]}
+            ),
+        ),
+    ),
+    _legacy(
+        "refuses-newer-in-words",
+        "refuses a newer revision in a text that is no JSON-RPC",
+        _refuses(
+            "2025-06-18",
+            lambda _: as_json(
+                '{"error": "Unsupported protocol version: 2025-11-25. Supported versions: 2025-06-18"}',
+                status=400,
+            ),
+        ),
+    ),
+    _legacy(
+        "refuses-newer-without-a-word",
+        "refuses every newer revision and does not say what it speaks",
+        _refuses("2024-11-05", lambda rpc: refusal(rpc, -32602, "Invalid params")),
+        expect=TOO_OLD,
+    ),
+    Specimen(
+        name="revision-missing",
+        deviation="the answer to initialize names no revision",
+        make=lambda: Mcp(modern=False, result=_no_revision),
+        eras=(),
+        expect={"transport/endpoint": (FAILED, "not-mcp")},
+        blocked="not-mcp",
+    ),
+    Specimen(
+        name="modern-2099-only",
+        deviation="speaks a revision of the future alone",
+        make=lambda: Mcp(legacy=False, supported=("2099-01-01",)),
+        eras=(),
+        expect={"transport/endpoint": (FAILED, "no-handshake")},
+        blocked="no-handshake",
+    ),
+    Specimen(
+        name="refuses-what-it-lists",
+        deviation="-32022 once, listing the very revision it refused",
+        make=lambda: Mcp(before=_RefusesThenListsIt()),
+    ),
+    Specimen(
+        name="modern-after-all",
+        deviation="404 to discover until initialize was refused with a list of 2026-07-28",
+        make=lambda: Mcp(legacy=False, before=_WakesUp()),
+        eras=(Era.MODERN,),
+        expect={"mcp/era-coverage": (RISK, "modern-only")},
+    ),
+    Specimen(
+        name="headers-stripped",
+        deviation="something takes the Mcp- headers away; initialize works",
+        make=lambda: Mcp(before=_strips_headers),
+        eras=(Era.LEGACY,),
+    ),
+    Specimen(
+        name="headers-stripped-modern-only",
+        deviation="something takes the Mcp- headers away from a modern server",
+        make=lambda: Mcp(legacy=False, before=_strips_headers),
+        eras=(),
+        expect={"transport/endpoint": (FAILED, "no-handshake")},
+        blocked="no-handshake",
+    ),
+    Specimen(
+        name="initialized-200-null",
+        deviation="the notification is answered 200 null",
+        make=_acknowledges(as_json("null")),
+        expect={"mcp/initialized-ack": (RISK, "not-202")},
+    ),
+    Specimen(
+        name="initialized-400",
+        deviation="the notification is refused",
+        make=_acknowledges(Answer(status=400)),
+        expect={"mcp/initialized-ack": (FAILED, "refused")},
+    ),
+    Specimen(
+        name="session-lost-once",
+        deviation="the first session is gone when the list is asked for",
+        make=lambda: Mcp(before=_LosesSession()),
+    ),
+    Specimen(
+        name="session-lost-always",
+        deviation="every session is gone when the list is asked for",
+        make=lambda: Mcp(modern=False, before=_LosesSession(always=True)),
+        eras=(Era.LEGACY,),
+        expect={"tools/pagination": (FAILED, "page-error")},
+        blocked="incomplete-list",
+    ),
+    Specimen(
+        name="no-tools-capability",
+        deviation="the tools capability is not declared",
+        make=lambda: Mcp(capabilities={"prompts": {}}),
+        expect={"tools/pagination": (NOT_CHECKED, "no-tools-capability")},
+        blocked="no-tools-capability",
+    ),
+    Specimen(
+        name="eras-differ",
+        deviation="a tool is missing in one era",
+        make=lambda: Mcp(
+            result=lambda method, params, result: (
+                {**result, "tools": result["tools"][:-1]}
+                if method == "tools/list" and "_meta" not in params
+                else result
+            )
+        ),
+        expect={"mcp/era-coverage": (RISK, "eras-differ")},
+    ),
+)

@@ -1,0 +1,33 @@
+"""What one specimen is: a server, its one deviation, and what a light probe must say about it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from driftwatch.model import Era, State
+from tests.specimens.mcp import Mcp
+
+DUAL = (Era.MODERN, Era.LEGACY)
+
+FAILED = State.FAILED
+RISK = State.OBSERVED_RISK
+NOT_CHECKED = State.NOT_CHECKED
+
+
+@dataclass(frozen=True, kw_only=True)
+class Specimen:
+    """One programmable server."""
+
+    name: str
+    deviation: str
+    """The one thing that it does otherwise than a healthy server, in a sentence."""
+    make: Callable[[], Mcp] = Mcp
+    eras: tuple[Era, ...] = DUAL
+    """The surfaces that a probe finds, in order."""
+    expect: Mapping[str, tuple[State, str]] = field(default_factory=dict)
+    """Check id to (state, code), for every check that is not verified."""
+    blocked: str | None = None
+    """The code with which every check that is not in ``expect`` is not_checked; None: they are verified."""
+    path: str = "/mcp"
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,112 @@
+"""Faults of the tools themselves: texts, names, schemas."""
+
+from collections.abc import Callable
+
+from tests.specimens.mcp import Json, Mcp, tool
+from tests.specimens.specimen import FAILED, RISK, Specimen
+
+
+def _tools(*tools: Json) -> Callable[[], Mcp]:
+    return lambda: Mcp(tools=tools)
+
+
+def _schema(properties: Json, **more: Json) -> Json:
+    return {"type": "object", "properties": properties, "required": list(properties), **more}
+
+
+def _object(properties: Json) -> Json:
+    return {"type": "object", "properties": properties, "required": list(properties)}
+
+
+TEXT = {"type": "string"}
+DEEP = _schema({"a": _object({"b": _object({"c": _object({"d": TEXT})})})})
+
+TOOL_FAULTS = (
+    Specimen(
+        name="description-missing",
+        deviation="a tool without a description",
+        make=_tools(tool(description=...)),
+        expect={"tool/missing-description": (RISK, "missing")},
+    ),
+    Specimen(
+        name="description-blank",
+        deviation="a description of spaces",
+        make=_tools(tool(description=" \n ")),
+        expect={"tool/missing-description": (RISK, "missing")},
+    ),
+    Specimen(
+        name="description-1024",
+        deviation="a description of exactly 1024",
+        make=_tools(tool(description="x" * 1024)),
+    ),
+    Specimen(
+        name="description-1025",
+        deviation="a description of 1025 characters",
+        make=_tools(tool(description="é" * 1025)),
+        expect={"tool/description-too-long": (RISK, "over-1024")},
+    ),
+    Specimen(
+        name="description-8193",
+        deviation="a description of 8193 characters",
+        make=_tools(tool(description="x" * 8193)),
+        expect={"tool/description-too-long": (RISK, "over-1024")},
+    ),
+    Specimen(
+        name="name-65",
+        deviation="a name of 65 characters",
+        make=_tools(tool("n" * 65)),
+        expect={"tool/name-too-long": (RISK, "over-64")},
+    ),
+    Specimen(
+        name="name-129",
+        deviation="a name of 129 characters",
+        make=_tools(tool("n" * 129)),
+        expect={"tool/name-too-long": (RISK, "over-64")},
+    ),
+    Specimen(
+        name="case-twins",
+        deviation="two names that differ by case",
+        make=_tools(tool("get_user"), tool("Get_User")),
+        expect={"tool/case-collision": (FAILED, "case")},
+    ),
+    Specimen(
+        name="duplicates",
+        deviation="two tools of one name",
+        make=_tools(tool("get_user"), tool("get_user")),
+        expect={"tool/case-collision": (FAILED, "duplicate")},
+    ),
+    Specimen(
+        name="semantic-parameters",
+        deviation="a start date, an email and a url that are plain strings",
+        make=_tools(tool(inputSchema=_schema({"start_date": TEXT, "email": TEXT, "url": TEXT}))),
+        expect={"schema/semantic-format": (RISK, "no-format")},
+    ),
+    Specimen(
+        name="semantic-substrings",
+        deviation="names that merely contain such words",
+        make=_tools(tool(inputSchema=_schema({"category": TEXT, "updated": TEXT, "format": TEXT}))),
+    ),
+    Specimen(
+        name="nothing-required",
+        deviation="parameters, none of which is required",
+        make=_tools(tool(inputSchema={"type": "object", "properties": {"text": TEXT}})),
+        expect={"schema/missing-required": (RISK, "none-required")},
+    ),
+    Specimen(
+        name="nesting-deep",
+        deviation="objects nested four and more levels deep",
+        make=_tools(tool(inputSchema=DEEP)),
+        expect={"schema/deep-nesting": (RISK, "too-deep")},
+    ),
+    Specimen(
+        name="additional-properties-false",
+        deviation="no further properties allowed",
+        make=_tools(tool(inputSchema=_schema({"text": TEXT}, additionalProperties=False))),
+        expect={"schema/additionalProperties-strict": (RISK, "strict")},
+    ),
+    Specimen(
+        name="parameterless-strict",
+        deviation="no parameters, and none allowed: the recommended form",
+        make=_tools(tool(inputSchema={"type": "object", "additionalProperties": False})),
+    ),
+)
