@@ -1,29 +1,52 @@
 """What a report changes: (remembered states, new report) -> Changes. Pure; clock and ids are passed in.
 
-Subjects are ``check:<id>``, ``toolset:<era>:<credential>`` and ``eras``; their values are short strings that are
-compared for equality: ``verified``, ``failed:dns``, ``observed_risk:expiring``, ``not_checked:auth``, a
-fingerprint's pair for a toolset, ``modern+legacy`` for the eras that a server speaks.
+Subjects are ``check:<id>``, ``toolset:<era>:<credential>`` and ``eras``; their values are short strings that
+are compared for equality: ``verified``, ``failed:dns``, ``observed_risk:expiring``, ``not_checked:auth``, a
+fingerprint's pair for a toolset, ``modern+legacy`` for the eras in which a server speaks.
 
-Shapes of ``Event.details`` per kind:
+Shapes of ``Event.details`` per kind; a result is as ``model.Result``, field by field, and ``incident`` is the
+id of the incident that the event opens, carries on or closes, or null:
 
-* ``change``, ``recovery``, ``coverage_lost``, ``coverage_back``: ``{"result": <result JSON>, "previous":
-  <result JSON or null>, "blocked": [check ids], "blip": bool}``
-* ``toolset_changed``, ``toolset_returned``: ``{"diff": <diff JSON>, "era": str, "credential": str,
-  "fingerprint": pair, "previous_fingerprint": pair, "accepted": bool, "seen_before": iso or null}``
-* ``added_with_problems``: ``{"results": [<result JSON>]}``
+* ``change``, ``recovery``, ``coverage_lost``, ``coverage_back``: ``{"result": <result>, "previous": <result>
+  or null, "blocked": [check ids], "blip": false, "incident"}``. ``blocked`` lists what the check blocks, or
+  what it had blocked when it is verified again. Recovery and coverage_back also have ``duration_s``
+* ``toolset_changed``, ``toolset_returned``: ``{"diff": <diff JSON> or null, "era", "credential",
+  "fingerprint": pair, "previous_fingerprint": pair, "accepted": bool, "seen_before": iso or null,
+  "incident"}``
+* ``era_changed``: ``{"appeared": [eras], "vanished": [eras], "surfaces": [{"era", "revision", "tools"}],
+  "incident": null}``
+* ``flapping``: the details of the change that it stands for, and ``{"change": its kind, "changes": int,
+  "values": {value: times confirmed}, "window_s": float, "settle": int}``
+* ``unsettled``: ``{"values": {value: times turned to}, "departures": int, "settle": int, "incident"}``
+* ``settled``: ``{"values": {value: times}, "muted": changes not told, "incident"}``; a check's also has its
+  ``result``
+* any change while flapping is stored with ``alerts`` false and ``"flapping": true``
+* ``blip``: ``{"blip": true, "sightings": int}``
+* ``added_with_problems``: ``{"results": [<result>], "blocked": [check ids]}``
 * ``baseline``: ``{"states": {state: count}, "fingerprints": {subject: pair}}``
+* ``rebased``: ``{"moved": [{"subject", "before", "after"}], "added": [subjects], "removed": [subjects]}``
+* ``tls_renewed``: ``{"not_after", "previous_not_after", "leaf_sha256", "previous_leaf_sha256", "issuer",
+  "previous_issuer", "names_added": [names], "names_lost": [names]}``
 """
 
-from driftwatch.transitions.changes import Changes, ConfirmProbe, Interval, ToolsetObservation
+from driftwatch.transitions.changes import Changes, ConfirmProbe, Difference, Interval, ToolsetObservation
+from driftwatch.transitions.decide import apply, decide
 from driftwatch.transitions.memory import Incident, Memory, Policy, SubjectState
+from driftwatch.transitions.values import ERAS, check_subject, toolset_subject
 
 __all__ = [
+    "ERAS",
     "Changes",
     "ConfirmProbe",
+    "Difference",
     "Incident",
     "Interval",
     "Memory",
     "Policy",
     "SubjectState",
     "ToolsetObservation",
+    "apply",
+    "check_subject",
+    "decide",
+    "toolset_subject",
 ]

@@ -21,7 +21,7 @@ class Difference(Protocol):
 
     @property
     def loses_only(self) -> bool:
-        """Whether tools are gone and nothing else happened: what a rollout looks like from outside, for a while."""
+        """Whether tools are gone and nothing else happened, as a rollout looks like for a while."""
 
     def to_json(self) -> Json:
         """The difference as a JSON object."""
@@ -63,7 +63,7 @@ class Changes:
     """What one report does to what is remembered: written in one transaction, or not at all."""
 
     states: tuple[SubjectState, ...] = ()
-    """Every state that differs from what was remembered, whole: with ``last_observed_at``, all that were seen."""
+    """Every state that differs from what was remembered, whole; what was seen again differs in its time."""
     intervals: tuple[Interval, ...] = ()
     """New stretches; each ends the subject's previous one at its ``since``."""
     incidents: tuple[Incident, ...] = ()

@@ -41,7 +41,7 @@ class SubjectState:
     incident: str | None = None
     """The id of the open incident, if any."""
     version: int = 1
-    """The version of the check's declaration that gave ``confirmed``; a toolset's value names its algorithm."""
+    """The version of the declaration that gave ``confirmed``; a toolset's value names its algorithm."""
     settings: str = ""
     """A digest of the settings that shaped it."""
     detail: Mapping[str, Json] = field(default_factory=dict)

@@ -1,0 +1,43 @@
+"""Which root check explains that others could not be checked."""
+
+from collections.abc import Iterable, Mapping
+
+from driftwatch.model import Report, Result, State
+
+
+class Causes:
+    """The causes in one report, followed to their roots: a bad certificate also hides the endpoint."""
+
+    def __init__(self, report: Report) -> None:
+        """Follow every cause once."""
+        self._results = {result.check: result for result in report.results}
+        self._roots = {result.check: self._follow(result) for result in report.results}
+        blocks: dict[str, list[str]] = {}
+        for result in report.results:
+            root = self._roots[result.check]
+            if root is not None:
+                blocks.setdefault(root.check, []).append(result.check)
+        self.blocks: Mapping[str, tuple[str, ...]] = {root: tuple(checks) for root, checks in blocks.items()}
+        """By root check, the checks that it blocks, in the report's order."""
+
+    def root(self, result: Result) -> Result | None:
+        """The result that explains this one.
+
+        None for a result that needs no explanation, and for one whose explanation does not hold (the named
+        check is not there, or has nothing wrong with it): that one is not checked for a reason of its own.
+        """
+        return self._roots[result.check]
+
+    def roots_first(self) -> Iterable[Result]:
+        """Every result, those that explain others before those that they explain."""
+        return sorted(self._results.values(), key=lambda result: self._roots[result.check] is not None)
+
+    def _follow(self, result: Result) -> Result | None:
+        seen = {result.check}
+        root = result
+        while root.cause is not None:
+            if root.cause in seen or root.cause not in self._results:
+                return None
+            seen.add(root.cause)
+            root = self._results[root.cause]
+        return None if root is result or root.state is State.VERIFIED else root

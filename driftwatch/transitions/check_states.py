@@ -1,0 +1,257 @@
+"""Checks: folded into their cause, seen for the first time, confirmed, told."""
+
+from dataclasses import replace
+
+from driftwatch.model import DEPTH_CODE, EventKind, Finding, Json, Level, Result, State
+from driftwatch.transitions.causes import Causes
+from driftwatch.transitions.confirmation import Outcome, Sighting, Step, adopt, advance, unblocked
+from driftwatch.transitions.ledger import Ledger, Verdict
+from driftwatch.transitions.memory import SubjectState
+from driftwatch.transitions.values import (
+    ARITHMETIC,
+    FINGERPRINT,
+    check_subject,
+    code_of,
+    is_better,
+    same_state,
+    state_of,
+    value_of,
+)
+
+_LEVELS = {State.FAILED: Level.ERROR, State.VERIFIED: Level.INFO}
+
+_SEEN_AGAIN = frozenset({Outcome.STEADY, Outcome.BLIP, Outcome.SETTLED})
+
+
+def observe_check(ledger: Ledger, result: Result, causes: Causes) -> None:
+    """Let one result count that stands for itself."""
+    sighting = sighting_of(ledger, result)
+    state = ledger.state(check_subject(result.check))
+    if state is None:
+        state = _fresh(ledger, result)
+        ledger.begin(state)
+        _told_if_failed(ledger, state, result, told=ledger.first)
+    elif state.accepted is None:
+        _first_sight(ledger, state, result)
+    elif _moved_by_us(ledger, state, result, causes):
+        _rebase(ledger, state, sighting)
+    else:
+        _count(ledger, advance(state, sighting, ledger.policy), result, causes)
+    ledger.seen.add(check_subject(result.check))
+
+
+def block(ledger: Ledger, result: Result, root: Result) -> None:
+    """Fold a result into the root that explains it, once that root's own change counts."""
+    state, root_state = (ledger.state(check_subject(check)) for check in (result.check, root.check))
+    if root_state is None or not same_state(value_of(root), root_state.confirmed):
+        return
+    code = code_of(root_state.confirmed) or result.code or "blocked"
+    if state is None:
+        if ledger.first:
+            unseen = _unseen(ledger, result, code)
+            ledger.begin(replace(unseen, blocked_by=root.check, blocked_since=ledger.at, blocked_code=code))
+        return
+    if (state.blocked_by, state.blocked_code, state.pending) == (root.check, code, None):
+        return
+    if state.blocked_code != code:
+        event = ledger.told.get(root_state.subject)
+        ledger.stretch(state, f"{State.NOT_CHECKED}:{code}", root_state.confirmed_since, event)
+    ledger.keep(
+        replace(
+            state,
+            confirmed=state.confirmed if state.accepted else f"{State.NOT_CHECKED}:{code}",
+            pending=None,
+            pending_count=0,
+            pending_since=None,
+            blocked_by=root.check,
+            blocked_since=state.blocked_since or max(root_state.confirmed_since, state.confirmed_since),
+            blocked_code=code,
+        )
+    )
+
+
+def skip_for_depth(ledger: Ledger, result: Result) -> bool:
+    """Whether this probe's depth says nothing about a check.
+
+    At the first look it is remembered as not seen yet, so that its real first sight is not taken for a check
+    that an upgrade brought.
+    """
+    if result.state is not State.NOT_CHECKED or result.code != DEPTH_CODE:
+        return False
+    ledger.too_light.add(check_subject(result.check))
+    if ledger.first:
+        ledger.begin(_unseen(ledger, result, DEPTH_CODE))
+    return True
+
+
+def sighting_of(ledger: Ledger, result: Result) -> Sighting:
+    """A result as an observation of its subject."""
+    by_date = result.check in ARITHMETIC and result.state is not State.NOT_CHECKED
+    return Sighting(
+        value=value_of(result),
+        at=ledger.at,
+        needed=1 if by_date else ledger.policy.confirm,
+        version=result.version,
+        settings=ledger.settings,
+        detail=result_json(result),
+    )
+
+
+def held(ledger: Ledger, state: SubjectState) -> bool:
+    """Whether the root that blocks a subject may be about to recover: the two are told together."""
+    root = ledger.state(check_subject(state.blocked_by)) if state.blocked_by else None
+    return root is not None and root.pending is not None
+
+
+def accepting(state: SubjectState) -> SubjectState:
+    """What a check was accepted with at first is outgrown by anything better."""
+    return replace(state, accepted=state.confirmed) if is_better(state.confirmed, state.accepted) else state
+
+
+def result_json(result: Result) -> dict[str, Json]:
+    """A result as states and events carry it: the fields of ``model.Result``."""
+    return {
+        "check": result.check,
+        "state": result.state.value,
+        "version": result.version,
+        "code": result.code,
+        "reason": result.reason,
+        "cause": result.cause,
+        "findings": [_finding_json(finding) for finding in result.findings],
+    }
+
+
+def _finding_json(finding: Finding) -> dict[str, Json]:
+    return {
+        "severity": finding.severity.value,
+        "code": finding.code,
+        "era": finding.era.value if finding.era else None,
+        "subject": finding.subject,
+        "pointer": finding.pointer,
+        "message": finding.message,
+        "expected": finding.expected,
+        "measured": finding.measured,
+        "clients": list(finding.clients),
+    }
+
+
+def _fresh(ledger: Ledger, result: Result) -> SubjectState:
+    value = value_of(result)
+    return SubjectState(
+        subject=check_subject(result.check),
+        confirmed=value,
+        confirmed_since=ledger.at,
+        last_observed_at=ledger.at,
+        accepted=value,
+        version=result.version,
+        settings=ledger.settings,
+        detail=result_json(result),
+    )
+
+
+def _unseen(ledger: Ledger, result: Result, code: str) -> SubjectState:
+    return replace(_fresh(ledger, result), confirmed=f"{State.NOT_CHECKED}:{code}", accepted=None)
+
+
+def _first_sight(ledger: Ledger, state: SubjectState, result: Result) -> None:
+    if held(ledger, state):
+        ledger.keep(replace(state, last_observed_at=ledger.at))
+        return
+    seen = _fresh(ledger, result)
+    ledger.first_sight(state, seen)
+    _told_if_failed(ledger, seen, result, told=True)
+
+
+def _told_if_failed(ledger: Ledger, state: SubjectState, result: Result, *, told: bool) -> None:
+    if told and result.state is State.FAILED:
+        ledger.problem(state, result_json(result))
+
+
+def _is_good(value: str, accepted: str | None) -> bool:
+    return state_of(value) is State.VERIFIED or value == accepted
+
+
+def _moved_by_us(ledger: Ledger, state: SubjectState, result: Result, causes: Causes) -> bool:
+    """Whether another value is put down to an upgrade or to edited settings.
+
+    Never what blocks other checks: a server that is down is down. And whoever was told of an incident is told
+    of its end too.
+    """
+    value = value_of(result)
+    if value == state.confirmed or (state.version, state.settings) == (result.version, ledger.settings):
+        return False
+    ends_incident = ledger.incident(state.subject) is not None and _is_good(value, state.accepted)
+    return result.check not in causes.blocks and not ends_incident
+
+
+def _rebase(ledger: Ledger, state: SubjectState, sighting: Sighting) -> None:
+    skipped = state_of(sighting.value) is State.NOT_CHECKED
+    after = accepting(adopt(state, sighting, ledger.at))
+    if skipped or state.accepted == state.confirmed:
+        after = replace(after, accepted=sighting.value)
+    ledger.rebase(state, after, over=skipped or state_of(sighting.value) is State.VERIFIED)
+
+
+def _count(ledger: Ledger, step: Step, result: Result, causes: Causes) -> None:
+    before, after = step.before, step.after
+    if step.outcome.confirms:
+        verdict = _verdict(ledger, step, result, causes)
+        ledger.confirm(Step(before, accepting(after), step.outcome), verdict)
+        return
+    if before.blocked_by and step.outcome in _SEEN_AGAIN and not held(ledger, before):
+        event = ledger.told.get(check_subject(before.blocked_by))
+        root = ledger.state(check_subject(before.blocked_by))
+        ledger.stretch(before, after.confirmed, root.confirmed_since if root and event else ledger.at, event)
+        step = Step(before, unblocked(after), step.outcome)
+    match step.outcome:
+        case Outcome.SETTLED:
+            ledger.settle(step, _verdict(ledger, step, result, causes))
+        case Outcome.UNSETTLED:
+            ledger.unsettle(step, tracked=True, alerts=True)
+        case Outcome.BLIP:
+            ledger.blip(step)
+            ledger.keep(step.after)
+        case _:
+            ledger.keep(step.after)
+
+
+def _verdict(ledger: Ledger, step: Step, result: Result, causes: Causes) -> Verdict:
+    before, after = step.before.confirmed, step.after.confirmed
+    state = state_of(after)
+    good = _is_good(after, step.before.accepted)
+    incident = ledger.incident(step.before.subject)
+    # What had failed before it was lost from sight recovers; what was only lost from sight is back.
+    only_unseen = incident is None or state_of(incident.value) is State.NOT_CHECKED
+    if state_of(before) is State.NOT_CHECKED is not state and only_unseen and (good or _is_shadow(result)):
+        kind, level, good = EventKind.COVERAGE_BACK, Level.INFO, True
+    elif good:
+        kind, level = EventKind.RECOVERY, Level.INFO
+    elif state is State.NOT_CHECKED:
+        kind, level = EventKind.COVERAGE_LOST, Level.WARNING
+    else:
+        kind, level = EventKind.CHANGE, _LEVELS.get(result.state, Level.WARNING)
+    blocked = causes.blocks.get(result.check, ()) if state is not State.VERIFIED else _freed(ledger, result)
+    return Verdict(
+        kind=kind,
+        level=level,
+        good=good,
+        details={
+            "result": result_json(result),
+            "previous": step.before.detail or None,
+            "blocked": list(blocked),
+            "blip": False,
+        },
+    )
+
+
+def _is_shadow(result: Result) -> bool:
+    """Whether a result's being bad is told elsewhere, by the toolset's own event."""
+    return result.check == FINGERPRINT and result.state is State.OBSERVED_RISK
+
+
+def _freed(ledger: Ledger, result: Result) -> list[str]:
+    return [
+        subject.removeprefix("check:")
+        for subject, state in ledger.memory.states.items()
+        if state.blocked_by == result.check
+    ]

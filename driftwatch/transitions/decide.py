@@ -1,0 +1,139 @@
+"""The decision: one report against what is remembered, and what that makes of the memory."""
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from datetime import datetime
+
+from driftwatch.model import Era, EventKind, Report, State
+from driftwatch.transitions.causes import Causes
+from driftwatch.transitions.changes import Changes, ToolsetObservation
+from driftwatch.transitions.check_states import block, observe_check, skip_for_depth
+from driftwatch.transitions.ledger import Ledger
+from driftwatch.transitions.memory import Memory, Policy
+from driftwatch.transitions.reprobe import plan
+from driftwatch.transitions.toolset_states import (
+    eras_of,
+    follow_toolsets,
+    follows_toolsets,
+    observe_eras,
+    observe_toolset,
+)
+from driftwatch.transitions.values import ERAS, check_subject
+
+
+def decide(
+    memory: Memory | None,
+    report: Report,
+    *,
+    toolsets: Mapping[str, ToolsetObservation],
+    settings: str,
+    policy: Policy,
+    now: datetime,
+    run: str,
+    unclear: Collection[Era] = (),
+) -> Changes:
+    """What one conclusive report changes. Pure: the same input gives the same output, ids included.
+
+    ``toolsets`` holds the complete tool lists of this probe by subject; a list that was not read to its end
+    is not in it and changes nothing. ``settings`` is a digest of what shaped the report: where it differs
+    from the remembered one, results are re-based instead of told. ``unclear`` names the eras whose first
+    request met a refusal, an overload or silence, so that their absence from the report means nothing.
+    """
+    ledger = Ledger(
+        memory or Memory(server=report.server), report, policy=policy, settings=settings, now=now, run=run
+    )
+    causes = Causes(report)
+    for result in causes.roots_first():
+        root = causes.root(result)
+        if skip_for_depth(ledger, result):
+            continue
+        if root is not None:
+            block(ledger, result, root)
+        elif not follows_toolsets(ledger, result):
+            observe_check(ledger, result, causes)
+    for subject in sorted(toolsets):
+        observe_toolset(ledger, toolsets[subject])
+    follow_toolsets(ledger, causes)
+    observe_eras(ledger, unclear)
+    _note_certificate(ledger)
+    _drop_orphans(ledger)
+    if ledger.first:
+        _note_baseline(ledger)
+    return ledger.changes(plan(ledger, now), causes.blocks)
+
+
+def apply(memory: Memory | None, changes: Changes, report: Report) -> Memory:
+    """The memory after these changes, as a store gives it back."""
+    before = memory or Memory(server=report.server)
+    incidents = dict(before.incidents)
+    for incident in changes.incidents:
+        if incident.closed_at is None:
+            incidents[incident.subject] = incident
+        else:
+            incidents.pop(incident.subject, None)
+    seen = dict(before.seen_fingerprints)
+    for state in changes.states:
+        old = before.states.get(state.subject)
+        if state.subject.startswith("toolset:") and (old is None or old.confirmed != state.confirmed):
+            for pair in {state.confirmed, old.confirmed if old else state.confirmed}:
+                seen[pair] = max(state.confirmed_since, seen.get(pair, state.confirmed_since))
+    return replace(
+        before,
+        states={**before.states, **{state.subject: state for state in changes.states}},
+        incidents=incidents,
+        certificate=report.certificate or before.certificate,
+        last_run_at=report.taken_at,
+        seen_fingerprints=seen,
+    )
+
+
+def _note_baseline(ledger: Ledger) -> None:
+    counts = Counter(result.state for result in ledger.report.results)
+    fingerprints = {
+        subject: state.confirmed
+        for subject, state in ledger.states().items()
+        if subject.startswith("toolset:")
+    }
+    ledger.note(
+        EventKind.BASELINE,
+        {"states": {state.value: counts[state] for state in State}, "fingerprints": fingerprints},
+    )
+
+
+def _note_certificate(ledger: Ledger) -> None:
+    """A renewed certificate goes into the history; telling it is for whoever sent a reminder."""
+    old, new = ledger.memory.certificate, ledger.report.certificate
+    if old is None or new is None or old.leaf_sha256 == new.leaf_sha256 or new.not_after <= old.not_after:
+        return
+    names = set(old.subject_alt_names), set(new.subject_alt_names)
+    ledger.note(
+        EventKind.TLS_RENEWED,
+        {
+            "not_after": new.not_after.isoformat(),
+            "previous_not_after": old.not_after.isoformat(),
+            "leaf_sha256": new.leaf_sha256,
+            "previous_leaf_sha256": old.leaf_sha256,
+            "issuer": new.issuer,
+            "previous_issuer": old.issuer,
+            "names_added": sorted(names[1] - names[0]),
+            "names_lost": sorted(names[0] - names[1]),
+        },
+    )
+
+
+def _drop_orphans(ledger: Ledger) -> None:
+    """Close the incidents of what nobody looks at any more: a removed check, another credential's list."""
+    checks = {check_subject(result.check) for result in ledger.report.results}
+    eras = ledger.state(ERAS)
+    for subject, incident in ledger.memory.incidents.items():
+        if subject.startswith("check:"):
+            gone = subject not in checks
+        elif subject.startswith("toolset:"):
+            _, era, credential = subject.split(":", 2)
+            vanished = eras is not None and Era(era) not in eras_of(eras.confirmed)
+            gone = vanished or credential != ledger.report.credential
+        else:
+            gone = False
+        if gone and ledger.incident(subject):
+            ledger.drop(incident)

@@ -1,0 +1,60 @@
+"""When to look again, so that what is in doubt is confirmed or refuted soon."""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from driftwatch.model import Depth
+from driftwatch.transitions.changes import ConfirmProbe
+from driftwatch.transitions.confirmation import departures, known_values
+from driftwatch.transitions.ledger import Ledger
+from driftwatch.transitions.memory import SubjectState
+
+_IN_TURN = 2
+"""Departures from the confirmed value after which one return does not end the series of re-probes."""
+
+
+def plan(ledger: Ledger, now: datetime) -> ConfirmProbe | None:
+    """The next re-probe: the soonest that any subject asks for, deep enough for all of them."""
+    wishes = [(state, due) for state in ledger.states().values() if (due := _due(ledger, state, now))]
+    if not wishes:
+        return None
+    light = ledger.report.depth is Depth.LIGHT and not any(
+        state.subject in ledger.too_light for state, _ in wishes
+    )
+    return ConfirmProbe(due_at=min(due for _, due in wishes), depth=Depth.LIGHT if light else Depth.FULL)
+
+
+def _due(ledger: Ledger, state: SubjectState, now: datetime) -> datetime | None:
+    if state.pending is None:
+        return _while_in_turn(ledger, state, now)
+    if state.flapping and state.pending in known_values(state):
+        return None  # It would be muted: the regular probes will do.
+    if state.pending_since is None:
+        return None
+    delays = ledger.policy.confirm_delays
+    needed = ledger.policy.confirm
+    if state.pending_count >= needed:
+        return _future([state.pending_since + ledger.policy.loss_confirm], now)
+    times = [state.pending_since + delay for delay in delays]
+    if state.subject in ledger.seen:
+        number = state.pending_count - 1
+        if number >= len(times):
+            return None
+        # A sighting that came late shifts the next look, so that two never fall together.
+        gap = times[number] - (times[number - 1] if number else state.pending_since)
+        return times[number] if times[number] > now else now + gap
+    if state.subject in ledger.too_light and delays:
+        return _future(times, now) or now + delays[0]
+    return _future(times, now)
+
+
+def _while_in_turn(ledger: Ledger, state: SubjectState, now: datetime) -> datetime | None:
+    """Answers that take turns are watched closely until they are calm or told as unsettled."""
+    delays = ledger.policy.confirm_delays
+    if state.flapping or not delays or state.subject not in ledger.seen or departures(state) < _IN_TURN:
+        return None
+    return now + delays[-1]
+
+
+def _future(times: Iterable[datetime], now: datetime) -> datetime | None:
+    return next((time for time in times if time > now), None)

@@ -1,0 +1,217 @@
+"""Toolsets and eras: confirmed by agreeing reads, accepted by policy, told with their difference."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+
+from driftwatch.model import Era, EventKind, Json, Level, Report, Result, State, Trigger
+from driftwatch.transitions.causes import Causes
+from driftwatch.transitions.changes import Difference, ToolsetObservation
+from driftwatch.transitions.check_states import accepting, held, observe_check, sighting_of
+from driftwatch.transitions.confirmation import NO_WAIT, Outcome, Sighting, Step, adopt, advance, unblocked
+from driftwatch.transitions.ledger import Ledger, Verdict
+from driftwatch.transitions.memory import SubjectState
+from driftwatch.transitions.values import (
+    ERAS,
+    FINGERPRINT,
+    REPLICAS,
+    check_subject,
+    eras_value,
+    state_of,
+    value_of,
+)
+
+_BAD = frozenset({State.FAILED, State.OBSERVED_RISK})
+_COMPARED = frozenset({State.VERIFIED, State.OBSERVED_RISK})
+
+_NOTHING_TO_COMPARE = frozenset({"no-baseline", "other-algorithm"})
+"""Codes of the fingerprint check that speak of driftwatch's memory, not of the server."""
+
+
+def observe_toolset(ledger: Ledger, observation: ToolsetObservation) -> None:
+    """Let one complete tool list count."""
+    subject, pair, diff = observation.subject, observation.pair, observation.diff
+    deployed = ledger.report.trigger is Trigger.DEPLOY
+    state = ledger.state(subject)
+    sighting = Sighting(
+        value=pair,
+        at=ledger.at,
+        needed=ledger.policy.confirm,
+        # What a rollout loses for a moment comes back by itself, unless the deploy has just ended.
+        wait=ledger.policy.loss_confirm if diff and diff.loses_only and not deployed else NO_WAIT,
+        announced=deployed,
+        settings=ledger.settings,
+    )
+    ledger.seen.add(subject)
+    if state is None:
+        _begin(ledger, subject, pair)
+        return
+    upgraded = state.confirmed.partition(":")[0] != observation.algorithm
+    ends_incident = ledger.incident(subject) is not None and pair == state.accepted
+    if pair != state.confirmed and (upgraded or state.settings != ledger.settings) and not ends_incident:
+        accepted = pair if state.accepted == state.confirmed else state.accepted
+        after = replace(adopt(state, sighting, ledger.at), accepted=accepted)
+        ledger.rebase(state, after, over=accepted == pair)
+        return
+    step = advance(state, sighting, ledger.policy)
+    if step.outcome.confirms:
+        if _accepts(ledger, diff):
+            step = Step(step.before, replace(step.after, accepted=pair), step.outcome)
+        ledger.confirm(step, _verdict(ledger, step, diff))
+    else:
+        _settle_or_keep(ledger, step, tracked=True)
+
+
+def observe_eras(ledger: Ledger, unclear: Collection[Era]) -> None:
+    """Let the eras in which the server spoke count; silence is none.
+
+    An era in ``unclear`` counts as spoken when it was so far: an overloaded gateway has not ended an era.
+    """
+    spoken = {surface.era for surface in ledger.report.surfaces}
+    if not spoken:
+        return
+    state = ledger.state(ERAS)
+    if state is not None:
+        spoken |= {era for era in unclear if era in eras_of(state.confirmed)}
+    value = eras_value(spoken)
+    sighting = Sighting(value=value, at=ledger.at, needed=ledger.policy.confirm, settings=ledger.settings)
+    ledger.seen.add(ERAS)
+    if state is None:
+        _begin(ledger, ERAS, value)
+    elif value != state.confirmed and state.settings != ledger.settings:
+        ledger.rebase(state, replace(adopt(state, sighting, ledger.at), accepted=value), over=True)
+    else:
+        step = advance(state, sighting, ledger.policy)
+        if step.outcome.confirms:
+            step = Step(step.before, replace(step.after, accepted=value), step.outcome)
+            ledger.confirm(step, _eras_verdict(ledger.report, step))
+        else:
+            _settle_or_keep(ledger, step, tracked=False)
+
+
+def follow_toolsets(ledger: Ledger, causes: Causes) -> None:
+    """Let the fingerprint check move with the toolsets, after they have been decided, without a word.
+
+    While a toolset is pending nothing moves. Nothing moves either in the run that accepts a new one: this
+    report still compares with the old.
+    """
+    for result in ledger.report.results:
+        if result.check == FINGERPRINT and follows_toolsets(ledger, result) and not causes.root(result):
+            _follow(ledger, result, causes)
+
+
+def follows_toolsets(ledger: Ledger, result: Result) -> bool:
+    """Whether a result only repeats what the toolsets' own events say."""
+    if result.check != FINGERPRINT or ledger.incident(check_subject(FINGERPRINT)) is not None:
+        return False
+    return result.state in _COMPARED or result.code in _NOTHING_TO_COMPARE
+
+
+def eras_of(value: str) -> frozenset[Era]:
+    """The eras that a value names."""
+    return frozenset(era for era in Era if f"+{era}+" in f"+{value}+")
+
+
+def _follow(ledger: Ledger, result: Result, causes: Causes) -> None:
+    value, state = value_of(result), ledger.state(check_subject(FINGERPRINT))
+    if state is None or state.accepted is None or value == state.confirmed:
+        observe_check(ledger, result, causes)
+        return
+    toolsets = [item for subject, item in ledger.states().items() if subject.startswith("toolset:")]
+    told = [item for item in toolsets if item.subject in ledger.told]
+    accepts = any(
+        item.subject in ledger.memory.states and ledger.memory.states[item.subject].accepted != item.accepted
+        for item in toolsets
+    )
+    stale = accepts and result.state is not State.VERIFIED
+    if stale or held(ledger, state) or any(item.pending for item in toolsets):
+        ledger.keep(replace(state, last_observed_at=ledger.at))
+        return
+    since = min((item.confirmed_since for item in told), default=ledger.at)
+    ledger.stretch(state, value, since, ledger.told[told[0].subject] if told else None)
+    ledger.keep(unblocked(accepting(adopt(state, sighting_of(ledger, result), since))))
+
+
+def _begin(ledger: Ledger, subject: str, value: str) -> None:
+    state = SubjectState(
+        subject=subject,
+        confirmed=value,
+        confirmed_since=ledger.at,
+        last_observed_at=ledger.at,
+        accepted=value,
+        settings=ledger.settings,
+    )
+    ledger.begin(state)
+
+
+def _accepts(ledger: Ledger, diff: Difference | None) -> bool:
+    if ledger.policy.accept == "deploy":
+        return ledger.report.trigger is Trigger.DEPLOY and diff is not None and not diff.breaking
+    return ledger.policy.accept == "always"
+
+
+def _verdict(ledger: Ledger, step: Step, diff: Difference | None) -> Verdict:
+    before, after = step.before, step.after
+    _, era, credential = after.subject.split(":", 2)
+    seen_before = _seen_before(ledger, after)
+    accepted = after.confirmed == after.accepted
+    return Verdict(
+        kind=EventKind.TOOLSET_RETURNED if seen_before else EventKind.TOOLSET_CHANGED,
+        level=diff.level if diff else Level.WARNING,
+        good=accepted,
+        details={
+            "diff": diff.to_json() if diff else None,
+            "era": era,
+            "credential": credential,
+            "fingerprint": after.confirmed,
+            "previous_fingerprint": before.confirmed,
+            "accepted": accepted,
+            "seen_before": seen_before,
+        },
+    )
+
+
+def _seen_before(ledger: Ledger, state: SubjectState) -> str | None:
+    """When this toolset was the confirmed one before, unless that was on the server's other surface."""
+    elsewhere = any(
+        other.confirmed == state.confirmed
+        for subject, other in ledger.memory.states.items()
+        if subject.startswith("toolset:") and subject != state.subject
+    )
+    at = ledger.memory.seen_fingerprints.get(state.confirmed)
+    return at.isoformat() if at and not elsewhere else None
+
+
+def _eras_verdict(report: Report, step: Step) -> Verdict:
+    before, after = eras_of(step.before.confirmed), eras_of(step.after.confirmed)
+    surfaces: list[Mapping[str, Json]] = [
+        {"era": surface.era.value, "revision": surface.revision, "tools": surface.tools}
+        for surface in report.surfaces
+    ]
+    return Verdict(
+        kind=EventKind.ERA_CHANGED,
+        level=Level.ERROR if before - after else Level.WARNING,
+        good=False,
+        tracked=False,
+        details={
+            "appeared": [era.value for era in Era if era in after - before],
+            "vanished": [era.value for era in Era if era in before - after],
+            "surfaces": surfaces,
+        },
+    )
+
+
+def _settle_or_keep(ledger: Ledger, step: Step, *, tracked: bool) -> None:
+    match step.outcome:
+        case Outcome.SETTLED:
+            good = step.after.confirmed == step.after.accepted
+            verdict = Verdict(kind=EventKind.SETTLED, level=Level.WARNING, good=good, tracked=tracked)
+            ledger.settle(step, verdict)
+        case Outcome.UNSETTLED:
+            replicas = ledger.state(check_subject(REPLICAS))
+            told = replicas is not None and state_of(replicas.confirmed) in _BAD
+            ledger.unsettle(step, tracked=tracked, alerts=not told)
+        case Outcome.BLIP:
+            ledger.blip(step)
+            ledger.keep(step.after)
+        case _:
+            ledger.keep(step.after)

@@ -1,0 +1,76 @@
+"""Subjects and their values: short strings that are persisted and compared for equality."""
+
+from collections.abc import Iterable, Mapping
+
+from driftwatch.model import Era, Result, State
+
+ERAS = "eras"
+"""The subject whose value names the eras that a server speaks."""
+
+FINGERPRINT = "release/fingerprint"
+"""The check that shows a toolset's change; it moves with the toolset and is never told on its own."""
+
+REPLICAS = "release/replicas"
+"""The check that shows instances answering differently."""
+
+ARITHMETIC = frozenset({"tls/expiry"})
+"""Checks that compare a date with the clock: a second look cannot say anything else."""
+
+_STATES = {state.value: state for state in State}
+_RANK: Mapping[State | None, int] = {State.VERIFIED: 0, State.OBSERVED_RISK: 1, State.FAILED: 2}
+
+
+def check_subject(check: str) -> str:
+    """The subject of a check's state."""
+    return f"check:{check}"
+
+
+def toolset_subject(era: Era, credential: str) -> str:
+    """The subject of a toolset: each credential may be shown another list."""
+    return f"toolset:{era}:{credential}"
+
+
+def value_of(result: Result) -> str:
+    """``verified``, or a state with its reason code such as ``failed:dns``."""
+    if result.state is State.VERIFIED or result.code is None:
+        return result.state.value
+    return f"{result.state}:{result.code}"
+
+
+def eras_value(eras: Iterable[Era]) -> str:
+    """``modern+legacy``: always in the same order."""
+    spoken = set(eras)
+    return "+".join(era for era in Era if era in spoken)
+
+
+def state_of(value: str) -> State | None:
+    """The state of a check's value; None for values of other subjects."""
+    return _STATES.get(value.partition(":")[0])
+
+
+def code_of(value: str) -> str | None:
+    """The reason code of a check's value."""
+    return value.partition(":")[2] or None
+
+
+def same_state(one: str, other: str) -> bool:
+    """Whether two values are one state, whatever its code; other subjects' values have no codes."""
+    return one == other or ((state := state_of(one)) is not None and state is state_of(other))
+
+
+def agrees(value: str, pending: str, confirmed: str) -> bool:
+    """Whether an observation counts for what is pending.
+
+    An outage counts as one, also when each probe meets it differently. A change of nothing but the code has
+    to show the same code again.
+    """
+    return value == pending if same_state(value, confirmed) else same_state(value, pending)
+
+
+def is_better(value: str, accepted: str | None) -> bool:
+    """Whether a check's value is nearer to verified than what was accepted."""
+    rank = _RANK.get(state_of(value))
+    if rank is None or accepted is None:
+        return False
+    # What was never checked is bettered by verified alone.
+    return rank < _RANK.get(state_of(accepted), 1)

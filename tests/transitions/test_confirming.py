@@ -1,0 +1,236 @@
+from datetime import timedelta
+
+import pytest
+
+from driftwatch.model import Depth, EventKind, Trigger
+from driftwatch.transitions import Policy, check_subject
+from tests.transitions.timeline import (
+    CHAIN,
+    ENDPOINT,
+    EXPIRY,
+    FULL_ONLY,
+    HEALTHY,
+    MODERN,
+    START,
+    Timeline,
+    down,
+    pair,
+)
+
+MINUTE = timedelta(minutes=1)
+HOUR = timedelta(hours=1)
+SLOW = HEALTHY.but(transport__content_type="failed:html")
+
+
+def test_the_first_observation_is_a_baseline_that_nobody_is_told_of() -> None:
+    timeline = Timeline()
+    said = timeline.probe(HEALTHY.but(tool__name_charset="observed_risk:charset"))
+    assert said == []
+    (baseline,) = timeline.events
+    assert baseline.kind is EventKind.BASELINE
+    assert baseline.details["states"] == {"verified": 7, "failed": 0, "observed_risk": 1, "not_checked": 1}
+    assert baseline.details["fingerprints"] == {MODERN: pair("abc")}
+    assert timeline.memory
+    state = timeline.memory.states[check_subject("tool/name-charset")]
+    assert state.confirmed == state.accepted == "observed_risk:charset"
+
+
+def test_what_is_failed_at_first_sight_is_told_once() -> None:
+    timeline = Timeline()
+    assert timeline.probe(SLOW) == ["error added_with_problems"]
+    assert timeline.run(3 * HOUR, SLOW) == []
+    (told,) = timeline.of(EventKind.ADDED_WITH_PROBLEMS)
+    assert [item["check"] for item in told.details["results"]] == ["transport/content-type"]
+
+
+def test_a_server_that_is_down_at_first_sight_is_one_event_with_its_consequences() -> None:
+    timeline = Timeline()
+    assert timeline.probe(down("refused")) == ["error added_with_problems"]
+    (told,) = timeline.of(EventKind.ADDED_WITH_PROBLEMS)
+    assert [item["check"] for item in told.details["results"]] == [ENDPOINT]
+    assert "tools/pagination" in told.details["blocked"]
+
+
+def test_nothing_is_said_while_nothing_changes() -> None:
+    timeline = Timeline()
+    timeline.run(timedelta(days=2), HEALTHY)
+    assert [event.kind for event in timeline.events] == [EventKind.BASELINE]
+    assert timeline.changes.intervals == timeline.changes.incidents == ()
+    assert timeline.changes.confirm is None
+
+
+def test_a_change_counts_when_three_observations_agree() -> None:
+    timeline = Timeline()
+    timeline.probes(4, HEALTHY)
+    seen = timeline.now
+    assert timeline.probes(2, SLOW) == []
+    assert timeline.probe(SLOW) == ["error change transport/content-type verified -> failed:html"]
+    (change,) = timeline.of(EventKind.CHANGE)
+    assert change.since == seen
+    assert change.at == timeline.now
+    assert change.details["previous"]["state"] == "verified"
+    assert change.details["result"]["code"] == "html"
+
+
+def test_a_blip_is_history_and_not_an_alert() -> None:
+    timeline = Timeline()
+    timeline.probes(2, HEALTHY)
+    blipped = timeline.now
+    timeline.probes(2, SLOW)
+    assert timeline.probes(5, HEALTHY) == []
+    (blip,) = timeline.of(EventKind.BLIP)
+    assert (blip.before, blip.after, blip.since) == ("verified", "failed:html", blipped)
+    assert blip.alerts is False
+    assert blip.details["sightings"] == 2
+
+
+def test_the_re_probes_come_15_and_45_seconds_after_the_first_sighting() -> None:
+    timeline = Timeline()
+    timeline.probe(HEALTHY)
+    timeline.now = first = START + HOUR
+    for delay in (15, 45):
+        timeline.probe(SLOW, depth=Depth.LIGHT)
+        confirm = timeline.changes.confirm
+        assert confirm
+        assert (confirm.due_at, confirm.depth) == (first + timedelta(seconds=delay), Depth.LIGHT)
+        timeline.now = confirm.due_at
+    timeline.probe(SLOW, depth=Depth.LIGHT)
+    assert timeline.changes.confirm is None
+    assert len(timeline.alerts) == 1
+
+
+def test_a_planned_re_probe_is_dropped_when_the_change_is_gone() -> None:
+    timeline = Timeline()
+    timeline.probe(HEALTHY)
+    timeline.probe(SLOW)
+    assert timeline.changes.confirm
+    timeline.probe(HEALTHY)
+    assert timeline.changes.confirm is None
+
+
+def test_after_the_delays_are_used_up_the_next_regular_probe_decides() -> None:
+    timeline = Timeline(policy=Policy(confirm=5))
+    timeline.probe(HEALTHY)
+    timeline.probes(3, SLOW)
+    assert timeline.changes.confirm is None
+    assert timeline.probes(2, SLOW) == ["error change transport/content-type verified -> failed:html"]
+
+
+def test_a_re_probe_repeats_the_depth_that_saw_the_change() -> None:
+    timeline = Timeline()
+    timeline.probe(HEALTHY)
+    ended = HEALTHY.but(session__ended="failed:still-open")
+    timeline.probe(ended, depth=Depth.FULL)
+    timeline.now += MINUTE
+    # A light probe comes in between. It says nothing about the session, and must not lose the re-probe.
+    timeline.probe(ended, depth=Depth.LIGHT)
+    assert timeline.changes.confirm
+    assert timeline.changes.confirm.depth is Depth.FULL
+    assert timeline.changes.confirm.due_at > timeline.now
+
+
+def test_a_change_that_only_full_probes_see_is_confirmed_within_a_minute() -> None:
+    timeline = Timeline()
+    timeline.run(HOUR, HEALTHY)
+    broken = HEALTHY.but(session__ended="failed:still-open")
+    timeline.run(6 * HOUR, broken)
+    (change,) = timeline.of(EventKind.CHANGE)
+    assert change.since
+    assert change.at - change.since == timedelta(seconds=45)
+
+
+def test_a_re_probe_never_follows_at_once() -> None:
+    """Otherwise a check that stays pending and cannot be seen would be asked for without a pause."""
+    timeline = Timeline()
+    timeline.probe(HEALTHY)
+    timeline.probe(SLOW)
+    for _ in range(6):
+        timeline.now += 5 * MINUTE
+        timeline.probe(down(), depth=Depth.LIGHT)
+        assert timeline.changes.confirm is None or timeline.changes.confirm.due_at > timeline.now
+
+
+def test_what_a_light_probe_does_not_exercise_keeps_its_state() -> None:
+    timeline = Timeline()
+    timeline.probe(HEALTHY.but(session__ended="observed_risk:slow"))
+    timeline.probes(6, HEALTHY, depth=Depth.LIGHT)
+    assert timeline.check("session/ended") == "observed_risk:slow"
+    assert timeline.memory
+    assert timeline.memory.states[check_subject("session/ended")].last_observed_at == START
+
+
+def test_a_failure_that_the_first_full_probe_finds_after_light_ones_is_told() -> None:
+    timeline = Timeline()
+    broken = HEALTHY.but(session__ended="failed:still-open")
+    timeline.probes(3, broken, depth=Depth.LIGHT)
+    assert timeline.alerts == []
+    assert timeline.probe(broken, depth=Depth.FULL) == ["error added_with_problems"]
+
+
+def test_a_check_that_an_upgrade_brings_is_taken_as_it_is() -> None:
+    timeline = Timeline(catalogue=(ENDPOINT, CHAIN))
+    timeline.probes(2, HEALTHY)
+    timeline.catalogue = (*timeline.catalogue, "transport/content-type")
+    assert timeline.probes(4, SLOW) == []
+    (rebased,) = timeline.of(EventKind.REBASED)
+    assert rebased.details["added"] == ["check:transport/content-type"]
+
+
+def test_an_outage_that_shows_itself_in_turns_still_confirms() -> None:
+    timeline = Timeline()
+    timeline.probe(HEALTHY)
+    said = [timeline.probe(down(code)) for code in ("dns", "timeout", "refused")]
+    assert said == [[], [], ["error change transport/endpoint verified -> failed:refused"]]
+
+
+def test_another_code_of_the_same_state_has_to_agree_with_itself() -> None:
+    timeline = Timeline()
+    timeline.probe(HEALTHY)
+    timeline.probes(3, down("dns"))
+    for code in ("timeout", "refused", "timeout", "refused"):
+        assert timeline.probe(down(code)) == []
+    assert timeline.probes(2, down("refused")) == [
+        "error change transport/endpoint failed:dns -> failed:refused"
+    ]
+
+
+def test_a_third_value_starts_the_count_again() -> None:
+    timeline = Timeline()
+    timeline.probe(HEALTHY)
+    risky = HEALTHY.but(transport__content_type="observed_risk:charset")
+    assert timeline.probes(2, SLOW) == []
+    assert timeline.probes(2, risky) == []
+    assert timeline.probe(risky) == [
+        "warning change transport/content-type verified -> observed_risk:charset"
+    ]
+
+
+def test_a_date_needs_no_second_look() -> None:
+    timeline = Timeline()
+    timeline.probe(HEALTHY)
+    soon = HEALTHY.but(tls__expiry="observed_risk:14-days")
+    assert timeline.probe(soon) == ["warning change tls/expiry verified -> observed_risk:14-days"]
+    assert timeline.changes.confirm is None
+    unseen = HEALTHY.but(tls__expiry="not_checked:no-certificate")
+    assert timeline.probe(unseen) == []
+    assert timeline.check(EXPIRY) == "observed_risk:14-days"
+
+
+def test_a_confirmed_count_of_one_speaks_at_once() -> None:
+    timeline = Timeline(policy=Policy(confirm=1))
+    timeline.probe(HEALTHY)
+    assert timeline.probe(SLOW) == ["error change transport/content-type verified -> failed:html"]
+    assert timeline.changes.confirm is None
+
+
+@pytest.mark.parametrize("trigger", list(Trigger))
+def test_every_trigger_counts(trigger: Trigger) -> None:
+    timeline = Timeline()
+    timeline.probe(HEALTHY)
+    assert timeline.probes(3, SLOW, trigger=trigger) == [
+        "error change transport/content-type verified -> failed:html"
+    ]
+
+
+def test_every_full_only_check_of_the_timeline_is_in_its_catalogue() -> None:
+    assert set(Timeline().catalogue) >= FULL_ONLY

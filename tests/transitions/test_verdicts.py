@@ -1,0 +1,96 @@
+"""What a confirmed change of a check is called, and how loud it is."""
+
+from datetime import timedelta
+
+import pytest
+
+from driftwatch.model import EventKind
+from driftwatch.transitions import check_subject
+from tests.transitions.timeline import HEALTHY, Timeline, View
+
+CHECK = "transport/content-type"
+SUBJECT = check_subject(CHECK)
+HOUR = timedelta(hours=1)
+
+
+def showing(value: str) -> View:
+    return View(states={CHECK: value})
+
+
+def told(*values: str) -> list[str]:
+    timeline = Timeline()
+    timeline.probe(showing(values[0]))
+    said: list[str] = []
+    for value in values[1:]:
+        timeline.now += 7 * HOUR  # no flapping
+        said = timeline.probes(3, showing(value))
+    return [text.partition(f" {CHECK}")[0] for text in said]
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (("verified", "failed:a"), "error change"),
+        (("verified", "observed_risk:a"), "warning change"),
+        (("verified", "not_checked:a"), "warning coverage_lost"),
+        (("observed_risk:a", "observed_risk:b"), "warning change"),
+        (("observed_risk:a", "failed:a"), "error change"),
+        (("verified", "failed:a", "failed:b"), "error change"),
+        (("verified", "failed:a", "observed_risk:a"), "warning change"),
+        (("verified", "failed:a", "verified"), "info recovery"),
+        (("verified", "not_checked:a", "verified"), "info coverage_back"),
+        (("verified", "not_checked:a", "not_checked:b"), "warning coverage_lost"),
+        (("verified", "not_checked:a", "failed:a"), "error change"),
+        (("verified", "not_checked:a", "failed:a", "verified"), "info recovery"),
+        (("verified", "failed:a", "not_checked:a"), "warning coverage_lost"),
+        (("verified", "failed:a", "not_checked:a", "verified"), "info recovery"),
+        (("verified", "failed:a", "not_checked:a", "failed:a"), "error change"),
+        # As good as it was accepted is as good as well.
+        (("observed_risk:a", "failed:a", "observed_risk:a"), "info recovery"),
+        (("not_checked:no-auth", "failed:a", "not_checked:no-auth"), "info recovery"),
+        (("not_checked:no-auth", "verified"), "info coverage_back"),
+        # What was bad from the beginning gets better.
+        (("failed:a", "verified"), "info recovery"),
+        (("observed_risk:a", "verified"), "info recovery"),
+        (("failed:a", "observed_risk:a"), "warning change"),
+    ],
+)
+def test_every_confirmed_change_has_its_word_and_its_level(values: tuple[str, ...], expected: str) -> None:
+    assert told(*values) == [expected]
+
+
+def test_what_was_accepted_bad_is_outgrown_by_what_is_better() -> None:
+    """A server that was down when it was added is not as it should be when it is down again."""
+    assert told("failed:dns", "verified", "failed:dns") == ["error change"]
+    assert told("failed:a", "observed_risk:a", "failed:a") == ["error change"]
+    assert told("observed_risk:a", "verified", "observed_risk:a") == ["warning change"]
+    assert told("not_checked:a", "verified", "not_checked:a") == ["warning coverage_lost"]
+
+
+def test_a_recovery_tells_since_when_and_how_long() -> None:
+    timeline = Timeline()
+    timeline.run(HOUR, HEALTHY)
+    broke = timeline.next_light
+    timeline.run(2 * HOUR, showing("failed:a"))
+    healed = timeline.next_light
+    timeline.run(HOUR, HEALTHY)
+    (recovery,) = timeline.of(EventKind.RECOVERY)
+    assert recovery.since == broke
+    assert recovery.details["duration_s"] == (healed - broke).total_seconds()
+
+
+def test_a_remark_on_a_verified_check_is_no_change() -> None:
+    timeline = Timeline()
+    timeline.probe(HEALTHY)
+    assert timeline.probes(4, showing("verified:remark")) == []
+    assert timeline.of(EventKind.BLIP) == []
+
+
+def test_the_result_behind_a_state_is_kept_fresh() -> None:
+    timeline = Timeline()
+    timeline.probe(showing("observed_risk:a"))
+    assert timeline.memory
+    detail = timeline.memory.states[SUBJECT].detail
+    assert detail["check"] == CHECK
+    assert detail["findings"][0]["code"] == "a"
+    assert detail["findings"][0]["severity"] == "heads up"

@@ -1,0 +1,335 @@
+"""A server, a clock and a scheduler in a few lines: what would be said, and when.
+
+A toolset is a word whose letters are its tools: from ``abc`` to ``ab`` one tool is lost.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+
+from driftwatch.model import (
+    DEPTH_CODE,
+    Certificate,
+    Depth,
+    Era,
+    Event,
+    EventKind,
+    Finding,
+    Fingerprint,
+    Json,
+    Level,
+    Report,
+    Result,
+    Severity,
+    State,
+    SurfaceSummary,
+    Trigger,
+)
+from driftwatch.transitions import (
+    Changes,
+    Memory,
+    Policy,
+    ToolsetObservation,
+    apply,
+    check_subject,
+    decide,
+    toolset_subject,
+)
+
+START = datetime(2026, 3, 1, tzinfo=UTC)
+MODERN = toolset_subject(Era.MODERN, "anonymous")
+LEGACY = toolset_subject(Era.LEGACY, "anonymous")
+
+ENDPOINT = "transport/endpoint"
+CHAIN = "tls/chain"
+EXPIRY = "tls/expiry"
+PAGINATION = "tools/pagination"
+FINGERPRINT = "release/fingerprint"
+CATALOGUE = (
+    CHAIN,
+    EXPIRY,
+    ENDPOINT,
+    "transport/content-type",
+    "session/ended",
+    PAGINATION,
+    "tool/name-charset",
+    "release/replicas",
+    FINGERPRINT,
+)
+FULL_ONLY = frozenset({"session/ended", "release/replicas"})
+BEHIND_ENDPOINT = ("transport/content-type", "session/ended", PAGINATION, "tool/name-charset", "release/replicas")
+
+
+@dataclass(frozen=True)
+class Difference:
+    """From one word to another."""
+
+    before: str
+    after: str
+
+    @property
+    def breaking(self) -> bool:
+        return bool(set(self.before) - set(self.after))
+
+    @property
+    def loses_only(self) -> bool:
+        return set(self.after) < set(self.before)
+
+    @property
+    def level(self) -> Level:
+        return Level.ERROR if self.breaking else Level.WARNING
+
+    def to_json(self) -> Json:
+        return {"before": self.before, "after": self.after}
+
+
+@dataclass(frozen=True, kw_only=True)
+class View:
+    """What a server shows: checks that are not verified, and its tools."""
+
+    states: Mapping[str, str] = field(default_factory=dict)
+    """By check, ``failed:code`` and the like; all others are verified."""
+    causes: Mapping[str, str] = field(default_factory=dict)
+    """By check, the root that blocks it."""
+    tools: Mapping[Era, str] = field(default_factory=lambda: {Era.MODERN: "abc"})
+    leaf: str | None = None
+
+    def but(self, **states: str) -> "View":
+        """The same with other states; ``__`` stands for the slash, ``_`` for the dash."""
+        named = {check.replace("__", "/").replace("_", "-"): value for check, value in states.items()}
+        return replace(self, states={**self.states, **named})
+
+    def offering(self, tools: str, era: Era = Era.MODERN) -> "View":
+        return replace(self, tools={**self.tools, era: tools})
+
+
+HEALTHY = View()
+
+
+def down(code: str = "dns") -> View:
+    """A server that nobody reaches."""
+    return View(
+        states={ENDPOINT: f"failed:{code}"},
+        causes=dict.fromkeys((*BEHIND_ENDPOINT, FINGERPRINT), ENDPOINT),
+        tools={},
+    )
+
+
+def pair(tools: str, algorithm: str = "dw1") -> str:
+    return f"{algorithm}:{tools}.0"
+
+
+def certificate(leaf: str, not_after: datetime, **other: Json) -> Certificate:
+    facts: dict[str, Json] = {"issuer": "CN=Test", "subject_alt_names": ("api.example",), **other}
+    return Certificate(
+        not_before=not_after - timedelta(days=90),
+        not_after=not_after,
+        version="TLSv1.3",
+        chain_length=2,
+        leaf_sha256=leaf,
+        serial="01",
+        **facts,
+    )
+
+
+def result(check: str, value: str, cause: str | None = None, version: int = 1) -> Result:
+    state, _, code = value.partition(":")
+    findings = ()
+    if state in {State.FAILED, State.OBSERVED_RISK}:
+        findings = (
+            Finding(
+                severity=Severity.WILL_BREAK if state == State.FAILED else Severity.HEADS_UP,
+                code=code,
+                subject=check,
+                message=f"{check} is {value}.",
+                expected="verified",
+                measured=code,
+            ),
+        )
+    return Result(
+        check=check,
+        state=State(state),
+        code=code or None,
+        reason=code if state == State.NOT_CHECKED else None,
+        cause=cause,
+        version=version,
+        findings=findings,
+    )
+
+
+@dataclass
+class Timeline:
+    """A simulated service that watches one server whose view depends on the time, or on the visit."""
+
+    policy: Policy = field(default_factory=Policy)
+    interval: timedelta = timedelta(minutes=15)
+    full_interval: timedelta = timedelta(hours=6)
+    settings: str = "settings"
+    algorithm: str = "dw1"
+    versions: dict[str, int] = field(default_factory=dict)
+    catalogue: tuple[str, ...] = CATALOGUE
+    credential: str = "anonymous"
+    unclear: tuple[Era, ...] = ()
+    now: datetime = START
+    memory: Memory | None = None
+    events: list[Event] = field(default_factory=list)
+    changes: Changes = field(default_factory=Changes)
+    visits: int = 0
+
+    def __post_init__(self) -> None:
+        self.next_light = self.next_full = self.now
+
+    @property
+    def alerts(self) -> list[str]:
+        """What was said so far, one line each."""
+        return [line(event) for event in self.events if event.alerts]
+
+    def of(self, kind: EventKind) -> list[Event]:
+        return [event for event in self.events if event.kind is kind]
+
+    def value(self, subject: str) -> str:
+        assert self.memory
+        return self.memory.states[subject].confirmed
+
+    def check(self, check: str) -> str:
+        return self.value(check_subject(check))
+
+    def probe(
+        self, view: View, *, depth: Depth = Depth.FULL, trigger: Trigger = Trigger.INTERVAL
+    ) -> list[str]:
+        """One visit now: what it makes the service say."""
+        self.visits += 1
+        report = self.report(view, depth, trigger)
+        run = f"run-{self.visits}"
+        changes = self._decide(report, view, run)
+        assert changes == self._decide(report, view, run), "a replay says something else"
+        self.memory = apply(self.memory, changes, report)
+        self.changes = changes
+        self.events += changes.events
+        return [line(event) for event in changes.events if event.alerts]
+
+    def probes(self, number: int, view: View, **how: Depth | Trigger) -> list[str]:
+        """Several visits, half a minute apart."""
+        said = []
+        for _ in range(number):
+            said += self.probe(view, **how)  # type: ignore[arg-type]
+            self.now += timedelta(seconds=30)
+        return said
+
+    def run(self, lasting: timedelta, world: View | Callable[[datetime], View]) -> list[str]:
+        """Let time pass: regular probes, full ones, and the re-probes that were asked for."""
+        end, said = self.now + lasting, []
+        while True:
+            confirm = self.changes.confirm
+            due = min(self.next_light, confirm.due_at) if confirm else self.next_light
+            if due >= end:
+                self.now = end
+                return said
+            self.now = max(self.now, due)
+            regular = self.next_light <= self.now
+            depth = Depth.LIGHT
+            if (regular and self.next_full <= self.now) or (
+                confirm and confirm.due_at <= self.now and confirm.depth is Depth.FULL
+            ):
+                depth = Depth.FULL
+            if regular and depth is Depth.FULL and self.next_full <= self.now:
+                self.next_full = self.now + self.full_interval
+            if regular:
+                self.next_light = self.now + self.interval
+            view = world(self.now) if callable(world) else world
+            said += self.probe(
+                view, depth=depth, trigger=Trigger.INTERVAL if regular else Trigger.CONFIRM
+            )
+
+    def report(self, view: View, depth: Depth, trigger: Trigger) -> Report:
+        return Report(
+            driftwatch="0",
+            server="api",
+            url="https://api.example/mcp",
+            taken_at=self.now,
+            depth=depth,
+            trigger=trigger,
+            duration_s=0.1,
+            requests=3,
+            reachable=True,
+            credential=self.credential,
+            surfaces=tuple(self._surface(era, tools) for era, tools in view.tools.items()),
+            certificate=certificate(view.leaf, self.now + timedelta(days=60)) if view.leaf else None,
+            results=tuple(self._result(check, view, depth) for check in self.catalogue),
+        )
+
+    def _decide(self, report: Report, view: View, run: str) -> Changes:
+        return decide(
+            self.memory,
+            report,
+            toolsets=self._toolsets(view),
+            settings=self.settings,
+            policy=self.policy,
+            now=self.now,
+            run=run,
+            unclear=self.unclear,
+        )
+
+    def _result(self, check: str, view: View, depth: Depth) -> Result:
+        version = self.versions.get(check, 1)
+        if check in FULL_ONLY and depth is Depth.LIGHT:
+            return result(check, f"not_checked:{DEPTH_CODE}", version=version)
+        cause = view.causes.get(check)
+        if cause:
+            code = view.states.get(cause, "").partition(":")[2] or "unknown"
+            return result(check, f"not_checked:{code}", cause, version)
+        if check == FINGERPRINT and check not in view.states:
+            return result(check, self._compared(view), version=version)
+        return result(check, view.states.get(check, "verified"), version=version)
+
+    def _compared(self, view: View) -> str:
+        if not view.tools:
+            return "not_checked:no-list"
+        known = self.memory.states if self.memory else {}
+        states = [
+            (known.get(toolset_subject(era, self.credential)), pair(tools, self.algorithm))
+            for era, tools in view.tools.items()
+        ]
+        if all(state is None for state, _ in states):
+            return "not_checked:no-baseline"
+        drifted = any(state and state.accepted != shown for state, shown in states)
+        return "observed_risk:changed" if drifted else "verified"
+
+    def _surface(self, era: Era, tools: str) -> SurfaceSummary:
+        contract, surface = pair(tools, self.algorithm).partition(":")[2].split(".")
+        fingerprint = Fingerprint(
+            algorithm=self.algorithm, contract=contract, surface=surface, checklist=None
+        )
+        return SurfaceSummary(
+            era=era,
+            revision="2026-07-28",
+            tools=len(tools),
+            pages=1,
+            complete=True,
+            server_info=None,
+            fingerprint=fingerprint,
+        )
+
+    def _toolsets(self, view: View) -> dict[str, ToolsetObservation]:
+        known = self.memory.states if self.memory else {}
+        observed = {}
+        for era, tools in view.tools.items():
+            subject = toolset_subject(era, self.credential)
+            state = known.get(subject)
+            shown = pair(tools, self.algorithm)
+            differs = state is not None and state.confirmed != shown
+            before = state.confirmed.partition(":")[2].partition(".")[0] if state else ""
+            observed[subject] = ToolsetObservation(
+                subject=subject,
+                pair=shown,
+                algorithm=self.algorithm,
+                diff=Difference(before, tools) if differs else None,
+            )
+        return observed
+
+
+def line(event: Event) -> str:
+    """An event in one line: ``error change transport/endpoint verified -> failed:dns``."""
+    about = (event.subject or "").removeprefix("check:")
+    values = f" {event.before} -> {event.after}" if event.before else ""
+    return f"{event.level} {event.kind}{' ' if about else ''}{about}{values}"
