@@ -4,7 +4,7 @@ One write transaction is a ``Tx``, one consistent read a ``Reader``. SQLite serv
 knows it.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -45,6 +45,16 @@ class Schedule:
 
     next_due_at: datetime
     next_full_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """What importing the configuration changed, by server name."""
+
+    added: tuple[str, ...]
+    returned: tuple[str, ...]
+    """Configured again after they were removed; what was remembered about them is still there."""
+    removed: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,6 +177,39 @@ class PendingDelivery:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Backlog:
+    """What a channel has not delivered yet."""
+
+    channel: str
+    messages: int
+    oldest_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateInterval:
+    """A stretch of time in which a subject had one confirmed value."""
+
+    subject: str
+    value: str
+    since: datetime
+    until: datetime | None
+    """None for the present."""
+    event: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heartbeat:
+    """The latest sign of life of a service."""
+
+    owner: str
+    pid: int
+    driftwatch: str
+    """Its version."""
+    started_at: datetime
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunSummary:
     """One line of a server's history of runs."""
 
@@ -224,6 +267,10 @@ class Pruned:
     toolsets: int = 0
     bytes_freed: int = 0
 
+    def __add__(self, other: "Pruned") -> "Pruned":
+        """Both together."""
+        return Pruned(**{name: getattr(self, name) + getattr(other, name) for name in self.__slots__})
+
 
 class Tx(Protocol):
     """One write transaction."""
@@ -232,15 +279,21 @@ class Tx(Protocol):
         """Lock a server's row and read what is remembered; the first call of every run's transaction."""
 
     def record_run(self, run: RunRecord) -> bool:
-        """Write the run and its toolsets. False when this key was written before: stop there."""
+        """Write the run and its toolsets. False when this key was written before: stop there.
+
+        The hand-out of a scheduled probe ends here; a deploy or manual request stays until ``request_done``.
+        """
 
     def apply(self, server: str, changes: Changes, deliveries: Sequence[DeliveryPlan]) -> None:
-        """Write states, intervals, incidents, events and the rows of the outbox."""
+        """Write states, intervals, incidents, events and the rows of the outbox.
+
+        A state that was only seen again is not written: the run says so already.
+        """
 
     def record_event(self, event: Event, deliveries: Sequence[DeliveryPlan]) -> None:
         """Write one event that no run produced, with its rows of the outbox."""
 
-    def import_servers(self, servers: Sequence[ServerRecord], now: datetime) -> None:
+    def import_servers(self, servers: Sequence[ServerRecord], now: datetime) -> Imported:
         """Make the rows equal to the configuration.
 
         Due times of known servers stay; servers that are no longer configured are marked as removed.
@@ -251,12 +304,17 @@ class Tx(Protocol):
         now: datetime,
         limit: int,
         schedule: Callable[[ServerRecord, datetime], Schedule],
-        busy: Sequence[str] = (),
+        busy: Collection[str] = (),
     ) -> list[ProbeRequest]:
         """Hand out what is due, at most ``limit``, and advance its due times in the same transaction.
 
-        A server that is in ``busy`` is left for the next tick. The request's depth is full when
-        ``next_full_at`` has passed, or the depth of the planned confirmation.
+        Persisted requests whose time has come go first, by priority, then servers by their due time; one for
+        each server at most. ``busy`` names the servers for which a request waits or runs in this process:
+        they are left for a later tick. The depth is full when ``next_full_at`` has passed, or that of the
+        planned confirmation.
+
+        What is handed out is remembered until its run is recorded or ``request_done``: after a crash it is
+        due again with the same key, in a running process two minutes after nobody is busy with it any more.
         """
 
     def postpone(self, server: str, not_before: datetime) -> None:
@@ -265,11 +323,16 @@ class Tx(Protocol):
     def repair_due(self, now: datetime, schedule: Callable[[ServerRecord, datetime], Schedule]) -> int:
         """Bring due times that lie further away than the schedule allows back to it; how many.
 
-        They do after the wall clock was stepped back, or after an interval was made shorter.
+        They do after the wall clock was stepped back, or after an interval was made shorter. What waits in
+        the outbox for more than a day is brought forward too.
         """
 
     def enqueue(self, request: ProbeRequest) -> bool:
-        """Persist a request that is not on the interval; False when the same one already waits."""
+        """Persist a request that is not on the interval; False when the same one already waits.
+
+        ``take_due`` hands it out at its ``due_at``. One request for each server and trigger waits; a newer
+        one gives it its release, its higher priority and its greater depth.
+        """
 
     def request_done(self, request: ProbeRequest) -> None:
         """Forget a persisted request that was carried out."""
@@ -286,10 +349,22 @@ class Tx(Protocol):
         """Write a message and tie its deliveries to it. False when this id exists already."""
 
     def claim(self, owner: str, lease: timedelta, channels: Sequence[str]) -> ClaimedMessage | None:
-        """Lease the oldest due message of a channel that nobody else holds; FIFO per channel."""
+        """Lease the oldest due message of a channel that nobody else holds; FIFO per channel.
+
+        A message that waits for its next attempt holds back the younger ones of its channel.
+        """
 
     def settle(self, claim: ClaimedMessage, settlement: Settlement) -> bool:
         """Write the end of an attempt. False when the claim was lost meanwhile: nothing is written."""
+
+    def pause_channel(self, channel: str, until: datetime) -> None:
+        """Claim nothing for a channel before this time: its receiver asked for it, or its pace is used up."""
+
+    def retry_message(self, message: str, now: datetime) -> bool:
+        """Send a waiting message without further delay, or a dead one again; False for any other."""
+
+    def drop_message(self, message: str, now: datetime) -> bool:
+        """Give up a message that waits or is dead; False for any other."""
 
     def drop_channels(self, keep: Sequence[str], now: datetime) -> int:
         """Drop what waits for channels that are no longer configured; how many messages and deliveries."""
@@ -328,14 +403,31 @@ class Reader(Protocol):
     def runs(self, server: str, before: datetime | None = None, limit: int = 50) -> list[RunSummary]:
         """The newest runs first."""
 
+    def intervals(
+        self, server: str, subject: str | None = None, before: datetime | None = None, limit: int = 200
+    ) -> list[StateInterval]:
+        """The stretches of time in which subjects had one value, the newest first."""
+
     def messages(self, status: MessageStatus | None = None, limit: int = 100) -> list[MessageRecord]:
         """The newest messages first."""
+
+    def message(self, message: str) -> MessageRecord | None:
+        """One message by its id."""
+
+    def backlog(self) -> list[Backlog]:
+        """The channels with messages that are not delivered yet, by name."""
 
     def next_due(self) -> datetime | None:
         """When the next probe is due."""
 
     def waiting_requests(self, limit: int = 1000) -> list[ProbeRequest]:
-        """Persisted requests that were not carried out, for resuming after a restart."""
+        """Persisted requests that were not carried out: what waits, and what was handed out and has no run.
+
+        ``take_due`` hands out all of them when they are due, after a restart too; this is for people.
+        """
+
+    def heartbeat(self) -> Heartbeat | None:
+        """The latest sign of life of a service; None before the first."""
 
 
 class Store(Protocol):

@@ -1,0 +1,228 @@
+"""Handing out probes: due times are data, and what is handed out is remembered until its run is written."""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from sqlalchemy import RowMapping
+
+from driftwatch.model import Depth, ProbeRequest, Trigger
+from driftwatch.store import mapping
+from driftwatch.store import statements as sql
+from driftwatch.store.ports import Imported, Schedule, ServerRecord
+from driftwatch.store.unit import Process, Unit
+
+LEASE = timedelta(minutes=2)
+"""A handed-out probe that its process neither runs nor holds waiting is lost after this, and due again."""
+
+CONFIRM_PRIORITY = 1
+"""A confirming probe is timed to the second; the interval can wait for it."""
+
+LONGEST_WAIT = timedelta(days=1)
+"""Nothing in the outbox waits longer than this, unless the clock was wrong when the wait began."""
+
+Plan = Callable[[ServerRecord, datetime], Schedule]
+
+
+class DueTimes(Unit):
+    """The part of a transaction that says who is probed next."""
+
+    def import_servers(self, servers: Sequence[ServerRecord], now: datetime) -> Imported:
+        """Make the rows equal to the configuration.
+
+        Due times of known servers stay; servers that are no longer configured are marked as removed.
+        """
+        known = {row["name"]: row for row in self._rows(sql.ALL_SERVERS)}
+        configured = {record.name: record for record in servers}
+        added, returned = [], []
+        for name, record in configured.items():
+            values = mapping.server_values(record)
+            due = {"next_due_at": record.next_due_at, "next_full_at": record.next_full_at}
+            row = known.get(name)
+            if row is None:
+                added.append(name)
+                self._run(sql.ADD_SERVER, {**values, **due, "added_at": now, "unobserved": {}})
+            elif row["removed_at"] is not None:
+                returned.append(name)
+                self._run(sql.UPDATE_SERVER, {"key": row["id"], **values, **due, "removed_at": None})
+            elif any(row[column] != value for column, value in values.items()):
+                self._run(sql.UPDATE_SERVER, {"key": row["id"], **values})
+        removed = [
+            name for name, row in known.items() if name not in configured and row["removed_at"] is None
+        ]
+        for name in removed:
+            key = known[name]["id"]
+            gone = {"key": key, "removed_at": now, "confirm_due_at": None, "confirm_depth": None}
+            self._run(sql.UPDATE_SERVER, gone)
+            self._run(sql.DELETE_REQUESTS_OF, {"server": key})
+        return Imported(added=tuple(added), returned=tuple(returned), removed=tuple(removed))
+
+    def take_due(
+        self, now: datetime, limit: int, schedule: Plan, busy: Collection[str] = ()
+    ) -> list[ProbeRequest]:
+        """Hand out what is due, at most ``limit``, and advance its due times in the same transaction.
+
+        Waiting requests go first, by priority, then servers by their due time; at most one for each server,
+        and none for one in ``busy`` or with a probe on its way. What was handed out and lost (to a crash, or
+        for longer than LEASE to a fault) is handed out again with the same key, unless the server is due
+        anyway: then one probe serves both.
+        """
+        waiting, lost, held = self._persisted(now, busy)
+        taken: list[ProbeRequest] = []
+
+        def may_take(server: str) -> bool:
+            return len(taken) < limit and server not in held
+
+        for row in waiting:
+            if may_take(row["name"]) and _ripe(row, now):
+                taken.append(self._claim(row, now))
+                held.add(row["name"])
+        room = max(0, limit - len(taken))
+        for row in self._rows(sql.DUE_SERVERS, now=now, limit=room + len(held)):
+            if may_take(row["name"]):
+                taken.append(self._hand_out(row, now, schedule, lost.pop(row["name"], None)))
+                held.add(row["name"])
+        for name, row in lost.items():
+            if may_take(name):
+                taken.append(self._claim(row, now))
+        return taken
+
+    def postpone(self, server: str, not_before: datetime) -> None:
+        """Do not visit the server before this time (its Retry-After)."""
+        self._run(sql.UPDATE_SERVER, {"key": self._server_id(server), "not_before": not_before})
+
+    def repair_due(self, now: datetime, schedule: Plan) -> int:
+        """Bring due times that lie further away than the schedule allows back to it; how many.
+
+        They do after the wall clock was stepped back, or after an interval was made shorter. What waits in
+        the outbox for more than LONGEST_WAIT is brought forward too.
+        """
+        repaired = 0
+        for row in self._rows(sql.ALL_SERVERS):
+            if row["removed_at"] is not None:
+                continue
+            plan = schedule(replace(mapping.server_record(row), next_full_at=now), now)
+            values = {}
+            if row["next_due_at"] > plan.next_due_at:
+                values["next_due_at"] = plan.next_due_at
+                if row["not_before"] is not None and row["not_before"] > plan.next_due_at:
+                    values["not_before"] = plan.next_due_at
+            if row["next_full_at"] > plan.next_full_at:
+                values["next_full_at"] = plan.next_full_at
+            if values:
+                self._run(sql.UPDATE_SERVER, {"key": row["id"], **values})
+                repaired += 1
+        for statement in sql.HASTEN:
+            self._run(statement, {"now": now, "horizon": now + LONGEST_WAIT})
+        return repaired
+
+    def enqueue(self, request: ProbeRequest) -> bool:
+        """Persist a request that is not on the interval; False when the same one already waits.
+
+        One request for each server and trigger waits; a newer one gives it its release, its higher priority
+        and its greater depth.
+        """
+        key = self._server_id(request.server)
+        waiting = self._rows(sql.WAITING_REQUEST, server=key, why=request.trigger)
+        if not waiting:
+            values = mapping.request_values(key, request)
+            return self._first(self._process.upserts.request, **values) is not None
+        row = waiting[0]
+        newer = {
+            "priority": max(row["priority"], request.priority),
+            "depth": Depth.FULL if Depth.FULL in (row["depth"], request.depth) else Depth.LIGHT,
+            "release_ref": request.release_ref or row["release_ref"],
+            "config_revision": request.config_revision,
+        }
+        self._run(sql.UPDATE_REQUEST, {**_key(key, row["due_at"], request.trigger), **newer})
+        return False
+
+    def request_done(self, request: ProbeRequest) -> None:
+        """Forget a persisted request that was carried out."""
+        key = self._find_server(request.server)
+        if key is not None:
+            self._run(sql.DELETE_REQUEST, _key(key, request.due_at, request.trigger))
+
+    def _persisted(
+        self, now: datetime, busy: Collection[str]
+    ) -> tuple[list[RowMapping], dict[str, RowMapping], set[str]]:
+        """The requests that wait, the scheduled ones that were lost, and the servers to leave alone."""
+        held = set(busy)
+        waiting, lost = [], {}
+        for row in self._rows(sql.REQUESTS_FOR_UPDATE):
+            if row["claimed_by"] is None:
+                waiting.append(row)
+            elif row["name"] in held or not is_lost(row, now, self._process):
+                held.add(row["name"])
+            elif row["trigger"] in (Trigger.INTERVAL, Trigger.CONFIRM):
+                lost[row["name"]] = row
+            else:
+                waiting.append(row)
+        return waiting, lost, held
+
+    def _claim(self, row: RowMapping, now: datetime) -> ProbeRequest:
+        """Hand out a persisted request, again if it was lost."""
+        request = mapping.probe_request(row)
+        if row["claimed_by"] is not None:
+            request = replace(request, attempt=request.attempt + 1)
+        values = {"attempt": request.attempt, **self._lease(now)}
+        self._run(sql.UPDATE_REQUEST, {**_key(row["server_id"], row["due_at"], row["trigger"]), **values})
+        return request
+
+    def _hand_out(
+        self, row: RowMapping, now: datetime, schedule: Plan, lost: RowMapping | None
+    ) -> ProbeRequest:
+        """Hand out the scheduled probe of a server that is due, and plan its next one."""
+        record = mapping.server_record(row)
+        on_interval = record.next_due_at <= now
+        depths = {lost["depth"]} if lost else set()
+        values: mapping.Values = {}
+        if on_interval:
+            plan = schedule(record, now)
+            values |= {"next_due_at": plan.next_due_at, "next_full_at": plan.next_full_at}
+            depths.add(Depth.FULL if record.next_full_at <= now else Depth.LIGHT)
+        trigger, due_at, priority = Trigger.INTERVAL, record.next_due_at, 0
+        if record.confirm_due_at is not None and record.confirm_due_at <= now:
+            trigger, due_at, priority = Trigger.CONFIRM, record.confirm_due_at, CONFIRM_PRIORITY
+            depths.add(Depth(record.confirm_depth or Depth.LIGHT))
+            values |= {"confirm_due_at": None, "confirm_depth": None}
+        if lost is not None:
+            self._run(sql.DELETE_REQUEST, _key(row["id"], lost["due_at"], lost["trigger"]))
+        if self._first(sql.RUN_EXISTS, server=row["id"], was_due_at=due_at, why=trigger) is not None:
+            # The clock was stepped back: this slot was used before, and would be taken for a replay.
+            due_at = now
+        request = ProbeRequest(
+            server=record.name,
+            due_at=due_at,
+            trigger=trigger,
+            depth=Depth.FULL if Depth.FULL in depths else Depth.LIGHT,
+            priority=priority,
+            config_revision=record.revision,
+        )
+        self._run(sql.UPDATE_SERVER, {"key": row["id"], **values})
+        handed = mapping.request_values(row["id"], request) | self._lease(now)
+        self._first(self._process.upserts.request, **handed)
+        return request
+
+    def _lease(self, now: datetime) -> mapping.Values:
+        return {"claimed_by": self._process.owner, "claimed_until": now + LEASE}
+
+
+def is_lost(row: RowMapping, now: datetime, process: Process) -> bool:
+    """Whether a handed-out request has no process any more that would carry it out.
+
+    A lease that ends later than one taken now was taken before the clock was stepped back.
+    """
+    if process.alone and row["claimed_by"] != process.owner:
+        return True
+    until: datetime = row["claimed_until"]
+    return not now < until <= now + LEASE
+
+
+def _ripe(row: RowMapping, now: datetime) -> bool:
+    not_before = row["not_before"]
+    return row["due_at"] <= now and (not_before is None or not_before <= now)
+
+
+def _key(server_id: int, due_at: datetime, trigger: Trigger) -> mapping.Values:
+    return {"key": server_id, "was_due_at": due_at, "why": trigger}

@@ -1,0 +1,94 @@
+"""The database's file and its backups, as files."""
+
+import glob
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import datetime
+from pathlib import Path
+
+from driftwatch.errors import StoreError
+
+
+def require_folder(database: Path) -> None:
+    """Raise StoreError where no database can be, whatever is done about it here."""
+    if database.is_dir():
+        raise StoreError(
+            f"{database} is a folder; [storage] path names a file, such as {database / 'driftwatch.db'}"
+        )
+    if not database.parent.is_dir():
+        raise StoreError(
+            f"the folder {database.parent} does not exist; create it, or mount its volume, or correct "
+            "[storage] path"
+        )
+
+
+def require_no_orphan(database: Path) -> None:
+    """Raise StoreError where the main file is gone and its log is not: SQLite would delete the log."""
+    log = database.with_name(database.name + "-wal")
+    if not database.exists() and log.exists() and log.stat().st_size:
+        raise StoreError(
+            f"{database} is missing, but {log} is there and holds what was written last; put the database "
+            "back, or move that file away to begin a new history"
+        )
+
+
+def require_database(database: Path) -> None:
+    """Raise StoreError where there is no database to open."""
+    require_folder(database)
+    if not database.exists():
+        raise StoreError(
+            f"there is no database at {database} yet; `driftwatch run` creates it, or correct [storage] path"
+        )
+
+
+def copy_online(source: sqlite3.Connection, target: Path) -> None:
+    """Copy a database that is in use, as it is now, into one file that is complete or does not exist."""
+    if target.exists():
+        raise StoreError(f"{target} exists already; a backup overwrites nothing, give another name")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        partial = target.with_name(target.name + ".partial")
+        partial.unlink(missing_ok=True)
+        # The copy holds what the database holds: it is for the same eyes only.
+        os.close(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        try:
+            with closing(sqlite3.connect(partial, isolation_level=None)) as copy:
+                source.backup(copy)
+                copy.execute("PRAGMA journal_mode = DELETE")
+                fault = next(faults(copy), None)
+            if fault is not None:
+                raise StoreError(f"the backup {target} would have been damaged ({fault}); it was not kept")
+            partial.replace(target)
+        finally:
+            partial.unlink(missing_ok=True)
+        _sync(target.parent)
+    except OSError as error:
+        raise StoreError(f"the backup {target} cannot be written: {error.strerror}") from error
+
+
+def faults(connection: sqlite3.Connection, *, thorough: bool = False) -> Iterator[str]:
+    """What SQLite finds wrong in the file's structure; thorough also compares indexes with their tables."""
+    pragma = "integrity_check" if thorough else "quick_check"
+    for (line,) in connection.execute(f"PRAGMA {pragma}(20)"):
+        if line != "ok":
+            yield line
+
+
+def backup_name(database: Path, now: datetime, note: str = "") -> str:
+    """The file name of a backup that nobody named; by name they sort by age."""
+    return f"{database.stem}-{now:%Y%m%dT%H%M%SZ}{note}.db"
+
+
+def backups(folder: Path, database: Path) -> list[Path]:
+    """The backups that nobody named, oldest first."""
+    return sorted(folder.glob(f"{glob.escape(database.stem)}-[0-9]*Z*.db"))
+
+
+def _sync(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

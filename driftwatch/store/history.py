@@ -1,0 +1,178 @@
+"""Reading: what is remembered, what happened, what waits. Every query is bounded."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from sqlalchemy import RowMapping
+
+from driftwatch.model import Event, EventKind, Fingerprint, ProbeRequest
+from driftwatch.store import mapping
+from driftwatch.store import statements as sql
+from driftwatch.store.due import is_lost
+from driftwatch.store.ports import (
+    Backlog,
+    Heartbeat,
+    MessageRecord,
+    MessageStatus,
+    RunSummary,
+    ServerRecord,
+    ServerStatus,
+    StateInterval,
+    StoredToolset,
+)
+from driftwatch.store.unit import Unit
+from driftwatch.transitions import Memory
+
+
+class SqlReader(Unit):
+    """One consistent read."""
+
+    def memory(self, server: str) -> Memory | None:
+        """What is remembered about a server; None for an unknown one."""
+        found = self._memory(server)
+        return found[1] if found else None
+
+    def toolset(self, server: str, pair: str) -> StoredToolset | None:
+        """A remembered tool list by its fingerprint's pair."""
+        key = self._find_server(server)
+        rows = [] if key is None else self._rows(sql.TOOLSET, server=key, which_pair=pair)
+        if not rows:
+            return None
+        row = rows[0]
+        return StoredToolset(
+            pair=row["pair"],
+            revision=row["revision"],
+            fingerprint=Fingerprint(
+                algorithm=row["algorithm"],
+                contract=row["contract"],
+                surface=row["surface"],
+                checklist=row["checklist"],
+            ),
+            tools=tuple(tool["content"] for tool in self._rows(sql.TOOLSET_TOOLS, toolset=row["id"])),
+            instructions=row["instructions"],
+            first_seen_at=row["first_seen_at"],
+        )
+
+    def status(self) -> list[ServerStatus]:
+        """Every configured server, by name."""
+        servers = self._rows(sql.CONFIGURED_SERVERS)
+        states = _by_server(self._rows(sql.CONFIGURED_STATES))
+        incidents = _by_server(self._rows(sql.CONFIGURED_INCIDENTS))
+        toolsets = _by_server(self._rows(sql.CONFIRMED_TOOLSETS))
+        last_runs = {row["server_id"]: mapping.run_summary(row) for row in self._rows(sql.LAST_RUNS)}
+        return [
+            ServerStatus(
+                record=mapping.server_record(row),
+                memory=mapping.memory(row, states[row["id"]], incidents[row["id"]], toolsets[row["id"]]),
+                last_run=last_runs.get(row["id"]),
+                certificate=mapping.certificate(row),
+            )
+            for row in sorted(servers, key=lambda row: row["name"])
+        ]
+
+    def server(self, name: str) -> ServerRecord | None:
+        """One server's row."""
+        rows = self._rows(sql.SERVER, server=name)
+        return mapping.server_record(rows[0]) if rows else None
+
+    def events(
+        self,
+        server: str | None = None,
+        before: tuple[datetime, str] | None = None,
+        limit: int = 50,
+        kinds: Sequence[EventKind] = (),
+    ) -> list[Event]:
+        """The newest events first, below a keyset (at, id)."""
+        key = None if server is None else self._find_server(server)
+        if server is not None and key is None:
+            return []
+        query = sql.newest_events(key, before, kinds)
+        return [mapping.event(row) for row in self._rows(query, limit=limit)]
+
+    def runs(self, server: str, before: datetime | None = None, limit: int = 50) -> list[RunSummary]:
+        """The newest runs first."""
+        key = self._find_server(server)
+        if key is None:
+            return []
+        rows = self._rows(sql.newest_runs(before), server=key, limit=limit)
+        return [mapping.run_summary(row) for row in rows]
+
+    def intervals(
+        self, server: str, subject: str | None = None, before: datetime | None = None, limit: int = 200
+    ) -> list[StateInterval]:
+        """The stretches of time in which subjects had one value, the newest first."""
+        key = self._find_server(server)
+        if key is None:
+            return []
+        return [
+            StateInterval(
+                subject=row["subject"],
+                value=row["value"],
+                since=row["since"],
+                until=row["until"],
+                event=row["event"],
+            )
+            for row in self._rows(sql.newest_intervals(subject, before), server=key, limit=limit)
+        ]
+
+    def messages(self, status: MessageStatus | None = None, limit: int = 100) -> list[MessageRecord]:
+        """The newest messages first."""
+        rows = self._rows(sql.newest_messages(status), limit=limit)
+        return [mapping.message_record(row) for row in rows]
+
+    def message(self, message: str) -> MessageRecord | None:
+        """One message by its id."""
+        rows = self._rows(sql.MESSAGE, key=message)
+        return mapping.message_record(rows[0]) if rows else None
+
+    def backlog(self) -> list[Backlog]:
+        """The channels with messages that are not delivered yet, by name."""
+        return [
+            Backlog(channel=channel, messages=count, oldest_at=oldest)
+            for channel, count, oldest in self._connection.execute(sql.BACKLOG)
+        ]
+
+    def next_due(self) -> datetime | None:
+        """When the next probe is due."""
+        now = self._process.clock()
+        visit = self._first(sql.NEXT_VISIT)
+        times = [visit[0]] if visit is not None and visit[0] is not None else []
+        requests = self._rows(sql.REQUESTS)
+        on_the_way = {
+            row["name"] for row in requests if row["claimed_by"] and not is_lost(row, now, self._process)
+        }
+        times += [
+            max(row["due_at"], row["not_before"] or row["due_at"])
+            for row in requests
+            if row["name"] not in on_the_way
+        ]
+        return min(times, default=None)
+
+    def waiting_requests(self, limit: int = 1000) -> list[ProbeRequest]:
+        """Persisted requests that were not carried out: what waits, and what was handed out and has no run.
+
+        ``take_due`` hands out all of them when they are due, after a restart too; this is for people.
+        """
+        return [mapping.probe_request(row) for row in self._rows(sql.REQUESTS.limit(limit))]
+
+    def heartbeat(self) -> Heartbeat | None:
+        """The latest sign of life of a service; None before the first."""
+        rows = self._rows(sql.INSTANCES)
+        if not rows:
+            return None
+        row = rows[0]
+        return Heartbeat(
+            owner=row["owner"],
+            pid=row["pid"],
+            driftwatch=row["driftwatch"],
+            started_at=row["started_at"],
+            at=row["heartbeat_at"],
+        )
+
+
+def _by_server(rows: Iterable[RowMapping]) -> dict[int, list[RowMapping]]:
+    grouped: dict[int, list[RowMapping]] = defaultdict(list)
+    for row in rows:
+        grouped[row["server_id"]].append(row)
+    return grouped

@@ -1,0 +1,283 @@
+"""Rows to domain types and back: pure, and the only place that knows both."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import RowMapping
+
+from driftwatch.model import (
+    DEPTH_CODE,
+    Certificate,
+    Event,
+    EventKind,
+    ProbeRequest,
+    Report,
+    State,
+)
+from driftwatch.store.columns import from_micros, to_micros
+from driftwatch.store.ports import FrozenMessage, MessageRecord, RunRecord, RunSummary, ServerRecord
+from driftwatch.transitions import Incident, Memory, SubjectState
+
+Values = dict[str, Any]
+
+CHECK = "check:"
+TOOLSET = "toolset:"
+
+
+def server_record(row: RowMapping) -> ServerRecord:
+    """A server's row as the rest of driftwatch knows it."""
+    return ServerRecord(
+        name=row["name"],
+        url=row["url"],
+        host=row["host"],
+        credential=row["credential"],
+        revision=row["revision"],
+        next_due_at=row["next_due_at"],
+        next_full_at=row["next_full_at"],
+        tags=tuple(row["tags"]),
+        confirm_due_at=row["confirm_due_at"],
+        confirm_depth=row["confirm_depth"],
+        not_before=row["not_before"],
+        removed_at=row["removed_at"],
+    )
+
+
+def server_values(record: ServerRecord) -> Values:
+    """What the configuration says about a server."""
+    return {
+        "name": record.name,
+        "url": record.url,
+        "host": record.host,
+        "credential": record.credential,
+        "revision": record.revision,
+        "tags": list(record.tags),
+    }
+
+
+def probe_request(row: RowMapping) -> ProbeRequest:
+    """A persisted request; the row also has the server's name."""
+    return ProbeRequest(
+        server=row["name"],
+        due_at=row["due_at"],
+        trigger=row["trigger"],
+        depth=row["depth"],
+        priority=row["priority"],
+        release_ref=row["release_ref"],
+        config_revision=row["config_revision"],
+        attempt=row["attempt"],
+    )
+
+
+def request_values(server_id: int, request: ProbeRequest) -> Values:
+    """A request as a row, without its claim."""
+    values = asdict(request)
+    del values["server"]
+    return {"server_id": server_id, **values}
+
+
+def run_values(server_id: int, run: RunRecord) -> Values:
+    """A run as a row: counts, never results."""
+    report = run.report
+    counts = {state.value: sum(result.state is state for result in report.results) for state in State}
+    return {
+        "server_id": server_id,
+        "due_at": run.request.due_at,
+        "trigger": run.request.trigger,
+        "id": run.id,
+        "taken_at": report.taken_at,
+        "depth": report.depth,
+        "duration_ms": round(report.duration_s * 1000),
+        "requests": report.requests,
+        "reachable": report.reachable,
+        "release_ref": run.request.release_ref,
+        **counts,
+    }
+
+
+def run_summary(row: RowMapping) -> RunSummary:
+    """A run's row for people."""
+    return RunSummary(
+        id=row["id"],
+        taken_at=row["taken_at"],
+        trigger=row["trigger"].value,
+        depth=row["depth"].value,
+        duration_s=row["duration_ms"] / 1000,
+        requests=row["requests"],
+        reachable=row["reachable"],
+        counts={state.value: row[state.value] for state in State},
+    )
+
+
+def subject_state(row: RowMapping, observed_at: datetime) -> SubjectState:
+    """A remembered state; ``observed_at`` is when its subject was last observed, changed or not."""
+    values = {name: row[name] for name in SubjectState.__slots__}
+    values["last_observed_at"] = observed_at
+    values["flap_times"] = tuple(map(from_micros, row["flap_times"]))
+    values["flap_values"] = tuple(row["flap_values"])
+    return SubjectState(**values)
+
+
+def subject_state_values(server_id: int, state: SubjectState) -> Values:
+    """A state as a row."""
+    values = {name: getattr(state, name) for name in SubjectState.__slots__}
+    values["flap_times"] = list(map(to_micros, state.flap_times))
+    values["turns"] = dict(state.turns)
+    values["detail"] = dict(state.detail)
+    return {"server_id": server_id, **values}
+
+
+def incident(row: RowMapping) -> Incident:
+    """An incident's row."""
+    return Incident(**{name: row[name] for name in Incident.__slots__})
+
+
+def incident_values(server_id: int, value: Incident) -> Values:
+    """An incident as a row."""
+    return {"server_id": server_id, **{name: getattr(value, name) for name in Incident.__slots__}}
+
+
+def certificate(row: RowMapping) -> Certificate | None:
+    """The certificate that was joined to a server's row, if there was one."""
+    if row["leaf_sha256"] is None or row["not_after"] is None:
+        return None
+    return Certificate(
+        not_before=row["valid_from"],
+        not_after=row["not_after"],
+        issuer=row["issuer"],
+        subject_alt_names=tuple(row["subject_alt_names"]),
+        version=row["version"],
+        chain_length=row["chain_length"],
+        leaf_sha256=row["leaf_sha256"],
+        serial=row["serial"],
+    )
+
+
+def certificate_values(server_id: int, value: Certificate, seen_at: datetime) -> Values:
+    """A certificate as a row that is new or seen again."""
+    values = asdict(value)
+    values["subject_alt_names"] = list(value.subject_alt_names)
+    return {"server_id": server_id, **values, "first_seen_at": seen_at, "last_seen_at": seen_at}
+
+
+def event(row: RowMapping) -> Event:
+    """An event; the row also has the server's name."""
+    return Event(
+        id=row["id"],
+        server=row["name"],
+        kind=EventKind(row["kind"]),
+        level=row["level"],
+        alerts=row["alerts"],
+        at=row["at"],
+        run=row["run"],
+        subject=row["subject"],
+        before=row["before"],
+        after=row["after"],
+        since=row["since"],
+        details=row["details"],
+    )
+
+
+def event_values(server_id: int | None, value: Event) -> Values:
+    """An event as a row."""
+    values = {name: getattr(value, name) for name in Event.__slots__}
+    del values["server"]
+    values["kind"] = value.kind.value
+    values["details"] = dict(value.details)
+    return {"server_id": server_id, **values}
+
+
+def message(row: RowMapping) -> FrozenMessage:
+    """A message as it was written."""
+    return FrozenMessage(
+        id=row["id"],
+        channel=row["channel"],
+        title=row["title"],
+        body=row["body"],
+        level=row["level"],
+        created_at=row["created_at"],
+        events=tuple(row["events"]),
+        html=row["html"],
+    )
+
+
+def message_values(value: FrozenMessage) -> Values:
+    """A message as a row, without its fate."""
+    values = asdict(value)
+    values["events"] = list(value.events)
+    return values
+
+
+def message_record(row: RowMapping) -> MessageRecord:
+    """A message and its fate."""
+    return MessageRecord(
+        message=message(row),
+        status=row["status"],
+        attempts=row["attempts"],
+        next_attempt_at=row["next_attempt_at"],
+        last_error=row["last_error"],
+        sent_at=row["sent_at"],
+        possible_repeat=row["possible_repeat"],
+    )
+
+
+def memory(
+    server: RowMapping,
+    states: Iterable[RowMapping],
+    incidents: Iterable[RowMapping],
+    toolsets: Iterable[RowMapping],
+) -> Memory:
+    """Everything that is remembered about one server, put together from its rows.
+
+    A state is written only when it changes: what the last run observed without a change was observed then.
+    """
+    last_run_at = server["last_run_at"]
+    unobserved = server["unobserved"]
+    remembered = {}
+    for row in states:
+        subject = row["subject"]
+        observed_at = row["last_observed_at"]
+        later = from_micros(unobserved[subject]) if subject in unobserved else last_run_at
+        if later is not None and later > observed_at:
+            observed_at = later
+        remembered[subject] = subject_state(row, observed_at)
+    seen: dict[str, datetime] = {}
+    for row in toolsets:
+        pair, confirmed_at = row["pair"], row["last_confirmed_at"]
+        seen[pair] = max(confirmed_at, seen.get(pair, confirmed_at))
+    return Memory(
+        server=server["name"],
+        states=remembered,
+        incidents={row["subject"]: incident(row) for row in incidents},
+        certificate=certificate(server),
+        last_run_at=last_run_at,
+        seen_fingerprints=seen,
+    )
+
+
+def unobserved_values(known: Mapping[str, SubjectState], report: Report) -> dict[str, int]:
+    """The known subjects that a run did not observe, and when they were observed last.
+
+    A light probe does not exercise every check, a blocked check was not looked at, and a tool list was seen
+    only where it has a fingerprint.
+    """
+    observed = {
+        CHECK + result.check
+        for result in report.results
+        if result.code != DEPTH_CODE and result.cause is None
+    } | {
+        toolset_subject(surface.era, report.credential)
+        for surface in report.surfaces
+        if surface.fingerprint is not None
+    }
+    return {
+        subject: to_micros(state.last_observed_at)
+        for subject, state in known.items()
+        if subject not in observed
+    }
+
+
+def toolset_subject(era: str, credential: str) -> str:
+    """The subject of a tool list."""
+    return f"{TOOLSET}{era}:{credential}"

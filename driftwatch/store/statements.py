@@ -1,0 +1,353 @@
+"""The SQL, in words that every back end understands.
+
+Times are parameters, never ``now()``; NULLs are never sorted by chance; nothing counts ``rowcount``, which
+means something else elsewhere: RETURNING says what was done. Upserts are written with a dialect's own
+``insert``, so they are built once for each back end; everything else stands here as it is run.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy import Table, bindparam
+
+from driftwatch.model import EventKind
+from driftwatch.store import tables
+from driftwatch.store.columns import Moment
+from driftwatch.store.ports import MessageStatus
+
+_of = tables.metadata.tables
+
+servers = _of["server"]
+requests = _of["probe_request"]
+runs = _of["run"]
+states = _of["subject_state"]
+intervals = _of["state_interval"]
+incidents = _of["incident"]
+bodies = _of["body"]
+toolsets = _of["toolset"]
+toolset_tools = _of["toolset_tool"]
+certificates = _of["certificate"]
+events = _of["event"]
+deliveries = _of["event_delivery"]
+messages = _of["message"]
+channels = _of["channel"]
+instances = _of["instance"]
+
+_NOW = bindparam("now", type_=Moment)
+_SERVER: sa.BindParameter[Any] = bindparam("server")
+
+# --- servers and what is remembered about them
+
+SERVER_ID = sa.select(servers.c.id).where(servers.c.name == _SERVER)
+ALL_SERVERS = sa.select(servers)
+
+_WITH_CERTIFICATE = sa.select(
+    servers,
+    *(column for column in certificates.c if column.name not in ("server_id", "leaf_sha256", "not_before")),
+    certificates.c.not_before.label("valid_from"),
+).select_from(
+    servers.outerjoin(
+        certificates,
+        sa.and_(
+            certificates.c.server_id == servers.c.id, certificates.c.leaf_sha256 == servers.c.leaf_sha256
+        ),
+    )
+)
+SERVER = _WITH_CERTIFICATE.where(servers.c.name == _SERVER)
+SERVER_FOR_UPDATE = SERVER.with_for_update(of=servers)
+STATES = sa.select(states).where(states.c.server_id == _SERVER).order_by(states.c.subject)
+OPEN_INCIDENTS = sa.select(incidents).where(incidents.c.server_id == _SERVER, incidents.c.closed_at.is_(None))
+CONFIRMED_TOOLSETS = sa.select(toolsets.c.server_id, toolsets.c.pair, toolsets.c.last_confirmed_at).where(
+    toolsets.c.last_confirmed_at.is_not(None)
+)
+CONFIRMED_TOOLSETS_OF = CONFIRMED_TOOLSETS.where(toolsets.c.server_id == _SERVER)
+
+_configured = sa.select(servers.c.id).where(servers.c.removed_at.is_(None))
+CONFIGURED_SERVERS = _WITH_CERTIFICATE.where(servers.c.removed_at.is_(None))
+CONFIGURED_STATES = (
+    sa.select(states)
+    .where(states.c.server_id.in_(_configured))
+    .order_by(states.c.server_id, states.c.subject)
+)
+CONFIGURED_INCIDENTS = sa.select(incidents).where(
+    incidents.c.server_id.in_(_configured), incidents.c.closed_at.is_(None)
+)
+LAST_RUNS = sa.select(runs).join(
+    servers,
+    sa.and_(
+        servers.c.id == runs.c.server_id,
+        servers.c.last_run_at == runs.c.taken_at,
+        servers.c.removed_at.is_(None),
+    ),
+)
+
+ADD_SERVER = sa.insert(servers)
+UPDATE_SERVER = sa.update(servers).where(servers.c.id == bindparam("key"))
+"""Executed with the values to set; ``key`` is the server's id."""
+
+# --- due times
+
+_due = sa.case(
+    (servers.c.confirm_due_at < servers.c.next_due_at, servers.c.confirm_due_at), else_=servers.c.next_due_at
+)
+_visit_at = sa.case((servers.c.not_before > _due, servers.c.not_before), else_=_due)
+_handed_out = sa.exists().where(requests.c.server_id == servers.c.id, requests.c.claimed_by.is_not(None))
+
+DUE_SERVERS = (
+    sa.select(servers)
+    .where(servers.c.removed_at.is_(None), _visit_at <= _NOW)
+    .order_by(_visit_at, servers.c.id)
+    .limit(bindparam("limit"))
+    .with_for_update(skip_locked=True)
+)
+NEXT_VISIT = sa.select(sa.func.min(_visit_at)).where(servers.c.removed_at.is_(None), ~_handed_out)
+
+REQUESTS = (
+    sa.select(requests, servers.c.name, servers.c.not_before)
+    .join(servers, servers.c.id == requests.c.server_id)
+    .where(servers.c.removed_at.is_(None))
+    .order_by(requests.c.priority.desc(), requests.c.due_at, servers.c.name)
+)
+REQUESTS_FOR_UPDATE = REQUESTS.with_for_update(of=requests, skip_locked=True)
+WAITING_REQUEST = sa.select(requests).where(
+    requests.c.server_id == _SERVER, requests.c.trigger == bindparam("why"), requests.c.claimed_by.is_(None)
+)
+_this_request = (
+    requests.c.server_id == bindparam("key"),
+    requests.c.due_at == bindparam("was_due_at", type_=Moment),
+    requests.c.trigger == bindparam("why"),
+)
+UPDATE_REQUEST = sa.update(requests).where(*_this_request)
+DELETE_REQUEST = sa.delete(requests).where(*_this_request)
+DELETE_REQUESTS_OF = sa.delete(requests).where(requests.c.server_id == _SERVER)
+RUN_EXISTS = sa.select(runs.c.id).where(
+    runs.c.server_id == _SERVER,
+    runs.c.due_at == bindparam("was_due_at", type_=Moment),
+    runs.c.trigger == bindparam("why"),
+)
+
+# --- what a run changes
+
+TOOLSET_ID = sa.select(toolsets.c.id).where(
+    toolsets.c.server_id == _SERVER,
+    toolsets.c.era == bindparam("which_era"),
+    toolsets.c.credential == bindparam("label"),
+    toolsets.c.pair == bindparam("which_pair"),
+)
+ADD_TOOLSET = sa.insert(toolsets).returning(toolsets.c.id)
+ADD_TOOLSET_TOOLS = sa.insert(toolset_tools)
+BODY_IDS = sa.select(bodies.c.sha256, bodies.c.id).where(
+    bodies.c.sha256.in_(bindparam("hashes", expanding=True))
+)
+CONFIRM_TOOLSET = (
+    sa.update(toolsets)
+    .where(
+        toolsets.c.server_id == _SERVER,
+        toolsets.c.era == bindparam("which_era"),
+        toolsets.c.credential == bindparam("label"),
+        toolsets.c.pair == bindparam("which_pair"),
+    )
+    .values(last_confirmed_at=bindparam("at", type_=Moment))
+)
+CERTIFICATE_GONE = (
+    sa.update(certificates)
+    .where(certificates.c.server_id == _SERVER, certificates.c.leaf_sha256 == bindparam("leaf"))
+    .values(last_seen_at=bindparam("at", type_=Moment))
+)
+_at = bindparam("at", type_=Moment)
+CLOSE_INTERVAL = (
+    sa.update(intervals)
+    .where(
+        intervals.c.server_id == _SERVER,
+        intervals.c.subject == bindparam("of_subject"),
+        intervals.c.until.is_(None),
+    )
+    # After the clock was stepped back a stretch ends where it began, not before.
+    .values(until=sa.case((intervals.c.since > _at, intervals.c.since), else_=_at))
+)
+OPEN_INTERVAL = sa.insert(intervals)
+
+# --- the outbox
+
+_message_waits = sa.text(tables.MESSAGE_WAITS)
+_delivery_waits = sa.and_(
+    deliveries.c.message_id.is_(None), deliveries.c.suppressed_by.is_(None), deliveries.c.dropped_at.is_(None)
+)
+_channels: sa.BindParameter[Any] = bindparam("channels", expanding=True)
+
+_PENDING_DELIVERIES = (
+    sa.select(events, servers.c.name, deliveries.c.channel, deliveries.c.not_before)
+    .join(events, events.c.id == deliveries.c.event_id)
+    .outerjoin(servers, servers.c.id == events.c.server_id)
+    .where(_delivery_waits)
+    .order_by(events.c.at, events.c.id, deliveries.c.channel)
+    .limit(bindparam("limit"))
+)
+DUE_CHANNELS = (
+    sa.select(deliveries.c.channel).distinct().where(_delivery_waits, deliveries.c.not_before <= _NOW)
+)
+PENDING_DELIVERIES = _PENDING_DELIVERIES.where(deliveries.c.channel.in_(_channels))
+TIE_DELIVERIES = (
+    sa.update(deliveries)
+    .where(
+        deliveries.c.channel == bindparam("to_channel"),
+        deliveries.c.event_id.in_(bindparam("event_ids", expanding=True)),
+        _delivery_waits,
+    )
+    .values(message_id=bindparam("into"))
+)
+WAITING_CHANNELS = (
+    sa.select(messages.c.channel).distinct().where(messages.c.channel.in_(_channels), _message_waits)
+)
+FREE_CHANNELS = sa.select(channels).where(channels.c.name.in_(_channels)).with_for_update(skip_locked=True)
+OLDEST_MESSAGE = (
+    sa.select(messages)
+    .where(messages.c.channel == bindparam("of_channel"), _message_waits)
+    .order_by(messages.c.created_at, messages.c.id)
+    .limit(1)
+)
+UPDATE_CHANNEL = sa.update(channels).where(channels.c.name == bindparam("key"))
+FREE_CHANNEL = (
+    sa.update(channels)
+    .where(channels.c.name == bindparam("key"), channels.c.claimed_by == bindparam("holder"))
+    .values(claimed_by=None, claimed_until=None)
+)
+MESSAGE = sa.select(messages).where(messages.c.id == bindparam("key"))
+UPDATE_MESSAGE = sa.update(messages).where(messages.c.id == bindparam("key"))
+SETTLE_MESSAGE = (
+    sa.update(messages)
+    .where(
+        messages.c.id == bindparam("key"),
+        messages.c.claimed_by == bindparam("holder"),
+        messages.c.attempts == bindparam("attempt"),
+        messages.c.status == MessageStatus.SENDING,
+    )
+    .returning(messages.c.id)
+)
+DROP_MESSAGES = (
+    sa.update(messages)
+    .where(
+        messages.c.channel.not_in(_channels),
+        _message_waits,
+        # One that is being sent at this moment is settled by its sender.
+        sa.or_(messages.c.claimed_until.is_(None), messages.c.claimed_until <= _NOW),
+    )
+    .values(status=MessageStatus.DROPPED, claimed_by=None, claimed_until=None)
+    .returning(messages.c.id)
+)
+DROP_DELIVERIES = (
+    sa.update(deliveries)
+    .where(deliveries.c.channel.not_in(_channels), _delivery_waits)
+    .values(dropped_at=_NOW)
+    .returning(deliveries.c.event_id)
+)
+BACKLOG = (
+    sa.select(messages.c.channel, sa.func.count(), sa.func.min(messages.c.created_at))
+    .where(_message_waits)
+    .group_by(messages.c.channel)
+    .order_by(messages.c.channel)
+)
+_HORIZON = bindparam("horizon", type_=Moment)
+HASTEN = (
+    sa.update(messages)
+    .where(_message_waits, messages.c.next_attempt_at > _HORIZON)
+    .values(next_attempt_at=_NOW),
+    sa.update(deliveries).where(_delivery_waits, deliveries.c.not_before > _HORIZON).values(not_before=_NOW),
+    sa.update(channels).where(channels.c.paused_until > _HORIZON).values(paused_until=None),
+)
+"""Waits that end after the horizon end now."""
+
+# --- history
+
+_EVENTS = sa.select(events, servers.c.name).outerjoin(servers, servers.c.id == events.c.server_id)
+
+
+def newest_events(
+    server_id: int | None, before: tuple[Any, str] | None, kinds: Sequence[EventKind]
+) -> sa.Select[Any]:
+    """Events below a keyset, newest first."""
+    query = _EVENTS.order_by(events.c.at.desc(), events.c.id.desc()).limit(bindparam("limit"))
+    if server_id is not None:
+        query = query.where(events.c.server_id == server_id)
+    if before is not None:
+        at, id_ = before
+        query = query.where(sa.or_(events.c.at < at, sa.and_(events.c.at == at, events.c.id < id_)))
+    if kinds:
+        query = query.where(events.c.kind.in_([kind.value for kind in kinds]))
+    return query
+
+
+def newest_runs(before: Any | None) -> sa.Select[Any]:
+    """A server's runs below a keyset, newest first."""
+    query = sa.select(runs).where(runs.c.server_id == _SERVER)
+    if before is not None:
+        query = query.where(runs.c.taken_at < before)
+    return query.order_by(runs.c.taken_at.desc()).limit(bindparam("limit"))
+
+
+def newest_messages(status: MessageStatus | None) -> sa.Select[Any]:
+    """Messages, newest first."""
+    query = sa.select(messages)
+    if status is not None:
+        query = query.where(messages.c.status == status)
+    if status in (MessageStatus.PENDING, MessageStatus.SENDING):
+        # Asked for every few seconds: these words let the partial index answer.
+        query = query.where(_message_waits)
+    return query.order_by(messages.c.created_at.desc(), messages.c.id.desc()).limit(bindparam("limit"))
+
+
+def newest_intervals(subject: str | None, before: Any | None) -> sa.Select[Any]:
+    """A server's stretches below a keyset, newest first."""
+    query = sa.select(intervals).where(intervals.c.server_id == _SERVER)
+    if subject is not None:
+        query = query.where(intervals.c.subject == subject)
+    if before is not None:
+        query = query.where(intervals.c.since < before)
+    return query.order_by(intervals.c.since.desc(), intervals.c.id.desc()).limit(bindparam("limit"))
+
+
+TOOLSET = (
+    sa.select(toolsets, bodies.c.content.label("instructions"))
+    .outerjoin(bodies, bodies.c.id == toolsets.c.instructions_id)
+    .where(toolsets.c.server_id == _SERVER, toolsets.c.pair == bindparam("which_pair"))
+    .order_by(toolsets.c.first_seen_at, toolsets.c.id)
+    .limit(1)
+)
+TOOLSET_TOOLS = (
+    sa.select(bodies.c.content)
+    .join(toolset_tools, toolset_tools.c.body_id == bodies.c.id)
+    .where(toolset_tools.c.toolset_id == bindparam("toolset"))
+    .order_by(toolset_tools.c.position)
+)
+INSTANCES = sa.select(instances).order_by(instances.c.heartbeat_at.desc())
+FORGET_INSTANCES = sa.delete(instances).where(instances.c.heartbeat_at < _HORIZON)
+
+
+class Upserts:
+    """The statements that insert or leave, and insert or update; built with a dialect's ``insert``."""
+
+    def __init__(self, insert: Callable[[Table], Any]) -> None:
+        """``insert`` of ``sqlalchemy.dialects.sqlite`` or ``.postgresql``."""
+        self.run = insert(runs).on_conflict_do_nothing().returning(runs.c.id)
+        self.request = insert(requests).on_conflict_do_nothing().returning(requests.c.server_id)
+        self.body = insert(bodies).on_conflict_do_nothing()
+        self.event = insert(events).on_conflict_do_nothing()
+        self.delivery = insert(deliveries).on_conflict_do_nothing()
+        self.message = insert(messages).on_conflict_do_nothing().returning(messages.c.id)
+        self.channel = insert(channels).on_conflict_do_nothing()
+        self.state = _replace(insert(states), states)
+        self.incident = _replace(insert(incidents), incidents)
+        self.certificate = _replace(insert(certificates), certificates, keep=("first_seen_at",))
+        self.instance = _replace(insert(instances), instances, keep=("started_at",))
+
+
+def _replace(statement: Any, table: Table, keep: Sequence[str] = ()) -> Any:
+    """Insert, or overwrite everything but the key and what is to be kept."""
+    key = [column.name for column in table.primary_key]
+    others = {
+        column.name: statement.excluded[column.name]
+        for column in table.c
+        if column.name not in key and column.name not in keep
+    }
+    return statement.on_conflict_do_update(index_elements=key, set_=others)
