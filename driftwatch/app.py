@@ -18,8 +18,8 @@ from datetime import datetime, timedelta
 
 from driftwatch import checks, transitions
 from driftwatch.alerts.deliver import AppriseSender
-from driftwatch.alerts.outbox import Channel, Outbox, Sender
-from driftwatch.alerts.route import ChannelRule, plan, test_event
+from driftwatch.alerts.outbox import Outbox, Sender
+from driftwatch.alerts.route import ChannelRule, plan, trial
 from driftwatch.alerts.wording import Voice
 from driftwatch.clock import Clock, SystemClock
 from driftwatch.config import Config, Server
@@ -60,7 +60,9 @@ class Outside:
     @classmethod
     def real(cls, config: Config) -> "Outside":
         """The machine's clock, resolver and Apprise."""
-        return cls(clock=SystemClock(), resolver=SystemResolver(), sender=AppriseSender(config.secrets()))
+        return cls(
+            clock=SystemClock(), resolver=SystemResolver(), sender=AppriseSender(secrets=config.secrets())
+        )
 
 
 def prober(*, clock: Clock, resolver: Resolver) -> Prober:
@@ -101,26 +103,9 @@ def watched(config: Config, server: Server) -> Watched:
     )
 
 
-def channels(config: Config) -> tuple[Channel, ...]:
-    """The configured channels as the outbox needs them."""
-    return tuple(
-        Channel(
-            rule=ChannelRule(
-                name=channel.name, tags=channel.tags, min_level=channel.min_severity, scheme=channel.scheme
-            ),
-            url=channel.url.get_secret_value(),
-            per_second=channel.pace.per_second,
-            per_hour=channel.pace.per_hour,
-        )
-        for channel in config.channels
-    )
-
-
 def open_store(config: Config) -> SqliteStore:
     """The database for writing. Raises StoreError when it cannot be used."""
-    return SqliteStore(
-        config.storage.path, backup_dir=config.storage.backup_dir, backups=config.storage.backups
-    )
+    return SqliteStore(config.storage.path, backup_dir=config.storage.backup_dir)
 
 
 class Service:
@@ -184,13 +169,12 @@ class Service:
             per_host=config.monitor.per_host,
             host_of=lambda name: servers[name].host if name in servers else name,
         )
-        routes = channels(config)
         outbox = Outbox(
             store=store,
             sender=outside.sender,
-            channels=routes,
+            channels=config.channels,
             clock=outside.clock,
-            voice=Voice(timezone=config.monitor.timezone),
+            voice=Voice(zone=config.monitor.timezone),
             group_wait=config.alerts.group_wait,
         )
         observer = Observer(
@@ -198,7 +182,7 @@ class Service:
             store=store,
             prober=prober(clock=outside.clock, resolver=outside.resolver),
             clock=outside.clock,
-            channels=[channel.rule for channel in routes],
+            channels=[ChannelRule.of(channel) for channel in config.channels],
             group_wait=config.alerts.group_wait,
             told=outbox.wake,
         )
@@ -219,7 +203,7 @@ class Service:
             probing = group.create_task(queue.run(handle), name="queue")
             watching = group.create_task(self._watch(store, ticker, observer), name="health")
             ticker.start()
-            log.info("started", extra={"fields": {"servers": len(servers), "channels": len(routes)}})
+            log.info("started", extra={"fields": {"servers": len(servers), "channels": len(config.channels)}})
             self._ready.set()
             await self._stop.wait()
             log.info("stopping")
@@ -234,7 +218,9 @@ class Service:
     def _import(self, servers: Mapping[str, Server], plans: Mapping[str, DueTimes], tx: Tx) -> None:
         """Bring servers and due times in line with the configuration; the history says what moved."""
         now = self._outside.clock.now()
-        imported = tx.import_servers([_record(server, now, len(servers)) for server in servers.values()], now)
+        imported = tx.import_servers(
+            [server_record(server, now, len(servers)) for server in servers.values()], now
+        )
         tx.repair_due(now, lambda record, at: plans[record.name].after(at, next_full_at=record.next_full_at))
         for event in _import_events(imported, now):
             tx.record_event(event, ())
@@ -274,7 +260,8 @@ class Service:
             await asyncio.sleep(HEALTH_EVERY.total_seconds())
 
 
-def _record(server: Server, now: datetime, fleet: int) -> ServerRecord:
+def server_record(server: Server, now: datetime, fleet: int) -> ServerRecord:
+    """A configured server as a row; ``fleet`` is how many there are, for spreading the first visits."""
     due = first_due(server.name, now, fleet)
     return ServerRecord(
         name=server.name,
@@ -309,20 +296,18 @@ async def notify_test(
     A running service delivers them; without one they are delivered here.
     """
     outside = outside or Outside.real(config)
-    routes = channels(config)
+    rules = [ChannelRule.of(channel) for channel in config.channels]
     with suppress(StoreBusyError), InstanceLock(config.storage.path):
         store = open_store(config)
         try:
             store.migrate()
-            outbox = Outbox(
-                store=store, sender=outside.sender, channels=routes, clock=outside.clock, pace=False
-            )
-            return await _notify(store, outbox, routes, names, wait_s=wait_s, clock=outside.clock)
+            outbox = Outbox(store=store, sender=outside.sender, channels=config.channels, clock=outside.clock)
+            return await _notify(store, outbox, rules, names, wait_s=wait_s, clock=outside.clock)
         finally:
             store.close()
     store = open_store(config)
     try:
-        return await _notify(store, None, routes, names, wait_s=wait_s, clock=outside.clock)
+        return await _notify(store, None, rules, names, wait_s=wait_s, clock=outside.clock)
     finally:
         store.close()
 
@@ -330,14 +315,13 @@ async def notify_test(
 async def _notify(
     store: Store,
     outbox: Outbox | None,
-    routes: Sequence[Channel],
+    rules: Sequence[ChannelRule],
     names: Sequence[str],
     *,
     wait_s: float,
     clock: Clock,
 ) -> list[MessageRecord]:
-    rules = [channel.rule for channel in routes]
-    tests = [test_event(name, now=clock.now()) for name in names]
+    tests = [trial(name, now=clock.now()) for name in names]
 
     def write(tx: Tx) -> None:
         for event in tests:

@@ -255,14 +255,13 @@ def _toolset(surface: Surface, credential: str) -> ToolsetRecord | Missing:
 
 
 def _summary(surface: Surface, fingerprint: Fingerprint | Missing) -> SurfaceSummary:
-    listing = surface.listing
-    unread = isinstance(listing, Missing)
+    listing = None if isinstance(surface.listing, Missing) else surface.listing
     return SurfaceSummary(
         era=surface.era,
         revision=surface.revision,
-        tools=0 if unread else len(listing.tools),
-        pages=0 if unread else listing.pages,
-        complete=not unread and listing.complete,
+        tools=len(listing.tools) if listing else 0,
+        pages=listing.pages if listing else 0,
+        complete=listing is not None and listing.complete,
         server_info=surface.server_info,
         fingerprint=None if isinstance(fingerprint, Missing) else fingerprint,
     )

@@ -141,8 +141,9 @@ def _token(path: Path | None) -> str | None:
 
 
 async def _visit(config: "Config", server: "Server", depth: Depth) -> "Evidence":
-    from driftwatch.app import SystemClock, SystemResolver, prober
-    from driftwatch.probe import Target
+    from driftwatch.app import prober
+    from driftwatch.clock import SystemClock
+    from driftwatch.probe import SystemResolver, Target
 
     visit = prober(clock=SystemClock(), resolver=SystemResolver())
     return await visit(Target.of(config, server), depth=depth, trigger=Trigger.MANUAL)
