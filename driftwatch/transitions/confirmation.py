@@ -11,8 +11,10 @@ from driftwatch.transitions.values import agrees, same_state
 
 NO_WAIT = timedelta(0)
 
-_MOST_VALUES = 8
-"""Values that ``turns`` tells apart; a list that is new at every read would otherwise grow without end."""
+OTHERS = ""
+"""The key in ``turns`` for all values after the first eight: a list may be new at every read."""
+
+_TOLD_APART = 8
 
 
 class Outcome(Enum):
@@ -99,11 +101,11 @@ def unblocked(state: SubjectState) -> SubjectState:
 
 def _again(state: SubjectState, sighting: Sighting, policy: Policy) -> Step:
     returns = state.pending is not None
-    restless = state.flapping or state.turning_since is not None
+    turning = state.turning_since is not None and not state.flapping
     after = replace(
         adopt(state, sighting, state.confirmed_since),
-        stable_count=state.stable_count + 1 if restless else 0,
-        turns=_turn(state.turns, sighting.value) if returns and restless else state.turns,
+        stable_count=state.stable_count + 1 if turning or state.flapping else 0,
+        turns=_turn(state.turns, sighting.value) if turning and returns else state.turns,
     )
     if state.flapping:
         settled = after.stable_count >= policy.flap_settle
@@ -122,9 +124,11 @@ def _other(state: SubjectState, sighting: Sighting, policy: Policy) -> Step:
     if count >= sighting.needed and at - since >= sighting.wait:
         return _confirmed(state, sighting, since, policy)
     after = replace(state, pending=value, pending_count=count, pending_since=since, stable_count=0)
+    if state.flapping:
+        return Step(state, after, Outcome.PENDING)
     if not counts_on and not same_state(value, state.confirmed):
         after = replace(after, turns=_turn(state.turns, value), turning_since=state.turning_since or at)
-    if not state.flapping and _takes_turns(after, sighting, policy):
+    if _takes_turns(after, sighting, policy):
         return Step(state, replace(after, flapping=True), Outcome.UNSETTLED)
     return Step(state, after, Outcome.PENDING)
 
@@ -147,8 +151,8 @@ def _confirmed(state: SubjectState, sighting: Sighting, since: datetime, policy:
 
 
 def known_values(state: SubjectState) -> frozenset[str]:
-    """The values that recent unrest has already shown: they can be muted, a new one cannot."""
-    return frozenset(state.flap_values) | frozenset(state.turns)
+    """The values that were told in recent changes, or named when it became unsettled: they can be muted."""
+    return frozenset(state.flap_values) | frozenset(state.turns if state.flapping else ())
 
 
 def departures(state: SubjectState) -> int:
@@ -169,7 +173,7 @@ def _takes_turns(state: SubjectState, sighting: Sighting, policy: Policy) -> boo
 
 
 def _turn(turns: Mapping[str, int], value: str) -> dict[str, int]:
-    key = value if value in turns or len(turns) < _MOST_VALUES else ""
+    key = value if value in turns or len(turns) < _TOLD_APART else OTHERS
     return {**turns, key: turns.get(key, 0) + 1}
 
 

@@ -172,10 +172,8 @@ class Ledger:
         before, value = step.before, step.after.confirmed
         event = self._id(EventKind.SETTLED, before.subject)
         incident = self.incident(before.subject)
-        began = before.turning_since or (
-            before.flap_times[0] if before.flap_times else before.confirmed_since
-        )
-        since = min(began, incident.opened_at) if incident else began
+        began = (*before.flap_times[:1], before.turning_since, incident.opened_at if incident else None)
+        since = min((time for time in began if time), default=self.at)
         if verdict.good:
             incident = self._close(incident, event) if incident else None
         elif verdict.tracked:
@@ -272,11 +270,8 @@ class Ledger:
         if lost_sight:
             return incident
         if value != incident.value:
-            incident = replace(
-                incident, value=value, acked_at=None, acked_by=None, next_reminder_at=self._reminder(level)
-            )
-        elif incident.next_reminder_at is None:
-            incident = replace(incident, next_reminder_at=self._reminder(level))
+            incident = replace(incident, value=value, acked_at=None, acked_by=None)
+        incident = replace(incident, next_reminder_at=self._reminder(level))
         self._incidents[incident.subject] = incident
         return incident
 
@@ -379,4 +374,4 @@ class Ledger:
 
 
 def _spoken(state: SubjectState) -> dict[str, int]:
-    return {value or "other": number for value, number in state.turns.items()}
+    return {value or "others": number for value, number in state.turns.items()}

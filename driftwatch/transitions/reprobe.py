@@ -5,7 +5,7 @@ from datetime import datetime
 
 from driftwatch.model import Depth
 from driftwatch.transitions.changes import ConfirmProbe
-from driftwatch.transitions.confirmation import departures, known_values
+from driftwatch.transitions.confirmation import OTHERS, departures, known_values
 from driftwatch.transitions.ledger import Ledger
 from driftwatch.transitions.memory import SubjectState
 
@@ -27,8 +27,8 @@ def plan(ledger: Ledger, now: datetime) -> ConfirmProbe | None:
 def _due(ledger: Ledger, state: SubjectState, now: datetime) -> datetime | None:
     if state.pending is None:
         return _while_in_turn(ledger, state, now)
-    if state.flapping and state.pending in known_values(state):
-        return None  # It would be muted: the regular probes will do.
+    if state.flapping and (state.pending in known_values(state) or OTHERS in state.turns):
+        return None  # It would be muted, or will be another one next time: the regular probes will do.
     if state.pending_since is None:
         return None
     delays = ledger.policy.confirm_delays

@@ -154,7 +154,9 @@ def test_a_shut_door_is_lost_coverage_with_everything_behind_it() -> None:
         causes=dict.fromkeys((*BEHIND_ENDPOINT, FINGERPRINT), ENDPOINT),
         tools={},
     )
-    assert timeline.probes(3, shut) == ["warning coverage_lost transport/endpoint verified -> not_checked:auth"]
+    assert timeline.probes(3, shut) == [
+        "warning coverage_lost transport/endpoint verified -> not_checked:auth"
+    ]
     assert timeline.of(EventKind.COVERAGE_LOST)[0].details["blocked"]
     assert timeline.probes(3, HEALTHY) == [
         "info coverage_back transport/endpoint not_checked:auth -> verified"

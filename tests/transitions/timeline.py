@@ -57,7 +57,13 @@ CATALOGUE = (
     FINGERPRINT,
 )
 FULL_ONLY = frozenset({"session/ended", "release/replicas"})
-BEHIND_ENDPOINT = ("transport/content-type", "session/ended", PAGINATION, "tool/name-charset", "release/replicas")
+BEHIND_ENDPOINT = (
+    "transport/content-type",
+    "session/ended",
+    PAGINATION,
+    "tool/name-charset",
+    "release/replicas",
+)
 
 
 @dataclass(frozen=True)
@@ -237,9 +243,7 @@ class Timeline:
             if regular:
                 self.next_light = self.now + self.interval
             view = world(self.now) if callable(world) else world
-            said += self.probe(
-                view, depth=depth, trigger=Trigger.INTERVAL if regular else Trigger.CONFIRM
-            )
+            said += self.probe(view, depth=depth, trigger=Trigger.INTERVAL if regular else Trigger.CONFIRM)
 
     def report(self, view: View, depth: Depth, trigger: Trigger) -> Report:
         return Report(
