@@ -11,7 +11,7 @@ No message of this room contains a value of the file: a secret may stand in the 
 
 from driftwatch.config.alerting import Alerts, Channel, Pace, Window
 from driftwatch.config.cron import Cron
-from driftwatch.config.interpolation import read_secret
+from driftwatch.config.files import read_secret
 from driftwatch.config.load import adhoc, load
 from driftwatch.config.quantities import (
     InvalidValueError,

@@ -8,45 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from driftwatch.config.files import read_secret
 from driftwatch.config.masking import MIN_LENGTH, looks_secret
 from driftwatch.config.quantities import InvalidValueError
 from driftwatch.config.toml_lines import KeyPath
 from driftwatch.model import Json
 
-MAX_SECRET_BYTES = 64 * 1024
-
 _REFERENCE = re.compile(r"\$\$|\$\{(?P<inside>[^}]*)\}|\$\{")
 _VARIABLE = re.compile(r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>.*))?", re.DOTALL)
-
-
-def read_secret(path: Path) -> str:
-    """Read a secret from a file; line breaks at its end are not part of it.
-
-    Raises InvalidValueError when it cannot be read, is empty, longer than 64 KiB or not UTF-8. The path is
-    never in the message: people do write the secret itself where a path belongs.
-    """
-    try:
-        with path.open("rb") as file:
-            raw = file.read(MAX_SECRET_BYTES + 1)
-    except FileNotFoundError:
-        raise InvalidValueError(
-            "the file does not exist: create it, or correct the path, which starts at this file's folder"
-        ) from None
-    except IsADirectoryError:
-        raise InvalidValueError("this is a folder: name the file in it that holds the secret") from None
-    except PermissionError:
-        raise InvalidValueError("the file may not be read: let driftwatch's user read it") from None
-    except (OSError, ValueError) as problem:
-        raise InvalidValueError(f"the file cannot be read ({type(problem).__name__}): correct it") from None
-    if len(raw) > MAX_SECRET_BYTES:
-        raise InvalidValueError("the file is longer than 64 KiB: it should hold the secret only")
-    try:
-        text = raw.decode("utf-8").rstrip("\r\n")
-    except UnicodeDecodeError:
-        raise InvalidValueError("the file is not UTF-8 text: save the secret as plain text") from None
-    if not text:
-        raise InvalidValueError("the file is empty: write the secret into it")
-    return text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

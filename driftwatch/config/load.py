@@ -116,22 +116,33 @@ def _parse(path: Path, text: str) -> dict[str, Json]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as problem:
-        what = re.sub(r" \(at .*\)$", "", str(problem))
         place = re.search(r"\(at line (\d+), column \d+\)$", str(problem))
         line = int(place[1]) if place else len(text.splitlines()) or 1
-        _stop(path, f"not valid TOML: {what[:1].lower()}{what[1:]}{_TOML_HINTS.get(what, '')}", line=line)
+        what = next((words for start, words in _TOML_WORDS.items() if str(problem).startswith(start)), None)
+        _stop(path, f"not valid TOML: {what or 'this line cannot be understood: correct it'}", line=line)
     except RecursionError:
         _stop(path, "arrays and tables are nested too deeply: flatten them")
     except ValueError:
         _stop(path, "a number is too long: shorten it")
 
 
-_TOML_HINTS = {
-    "Invalid value": ' (text needs quotes: key = "text")',
-    "Cannot overwrite a value": " (the key is given twice: keep one)",
-    "Unterminated string": " (close it with a quote)",
-    "Invalid statement": " (a line is a [table], a key = value, or a # comment)",
+_TOML_WORDS = {
+    "Invalid value": 'the value cannot be read: text needs quotes, as in key = "text"',
+    "Cannot overwrite a value": "the key is given twice: keep one",
+    "Duplicate inline table key": "a key is given twice: keep one",
+    "Cannot declare": "the table is given twice, or its name is in use already: keep one",
+    "Cannot mutate": "the table was completed in another place: write this key there",
+    "Unterminated string": "a text does not end: close it with a quote",
+    "Illegal character": "a text does not end on its line: close it with a quote",
+    "Unescaped": "a backslash stands alone in a text: double it, or use 'single quotes'",
+    "Unclosed array": "a list does not end: close it with ]",
+    "Unclosed inline table": "a table does not end: close it with }",
+    "Invalid statement": "a line is a [table], a key = value or a # comment",
+    "Expected '=' after a key": "the key has no value: write key = value",
+    "Expected ']' at the end of a table": "the table's name does not end: close it with ]",
+    "Expected newline": "something follows the value: give every key its own line, and text its quotes",
 }
+"""What tomllib says, in our words: its own may quote the file."""
 
 
 def _validate(

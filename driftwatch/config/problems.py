@@ -12,7 +12,7 @@ from pydantic_core import ErrorDetails
 from driftwatch.config.quantities import InvalidValueError
 from driftwatch.config.schema import Config
 from driftwatch.config.toml_lines import KeyPath
-from driftwatch.config.values import Table
+from driftwatch.config.values import Table, valid_name
 from driftwatch.model import Json
 
 _MESSAGES = {
@@ -30,10 +30,11 @@ def faults_of(error: ValidationError) -> Iterator[tuple[KeyPath, str]]:
     """Every fault that pydantic found: where, and what to do."""
     for details in error.errors(include_url=False):
         *parents, last = (step for step in details["loc"] if step != "[key]")
-        # A fault in a default bears the field's name instead of the key's.
         table = table_at(tuple(parents))
         field = table.model_fields.get(str(last)) if table else None
-        path = (*parents, (field.alias if field else None) or last)
+        if field is not None and field.alias and details["type"] != "extra_forbidden":
+            last = field.alias  # a fault in a default bears the field's name instead of the key's
+        path = (*parents, last)
         yield path, _message(path, details)
 
 
@@ -83,11 +84,12 @@ def _one_of(expected: str, value: object) -> str:
 
 
 def _shape(path: KeyPath, kind: str, value: object) -> str:
-    name = ".".join(step for step in path if isinstance(step, str))
+    name = ".".join(_key(step, path[:depth]) for depth, step in enumerate(path) if isinstance(step, str))
     if kind == "model_type":
         if path == ("alerts",) and isinstance(value, list):
             return "[alerts] stands once, in single brackets; channels are [[alert]]"
-        return f"write a table: [{name}], and its keys below it"
+        header = f"[[{name}]]" if isinstance(path[-1], int) else f"[{name}]"
+        return f"write a table: {header}, and its keys below it"
     if table_at(path) is not None:
         return f"there can be several: write [[{name}]], in double brackets"
     return 'write a list, in brackets: ["…", "…"]'
@@ -135,12 +137,19 @@ def readable(path: KeyPath, document: Mapping[str, Json]) -> str:
     for depth, step in enumerate(path):
         value = _step_into(value, step)
         if isinstance(step, int):
-            name = value.get("name") if depth == 1 and isinstance(value, dict) else None
-            usable = isinstance(name, str) and 0 < len(name) <= 64 and name.isprintable()  # noqa: PLR2004
-            text += f' "{name}"' if usable else f" #{step + 1}"
+            name = _name_of(value) if depth == 1 else None
+            text += f' "{name}"' if name else f" #{step + 1}"
         else:
             text += f".{_key(step, path[:depth])}" if text else _key(step, ())
     return text
+
+
+def _name_of(table: Any) -> str | None:
+    name = table.get("name") if isinstance(table, dict) else None
+    try:
+        return valid_name(name) if isinstance(name, str) else None
+    except InvalidValueError:
+        return None
 
 
 def _step_into(value: Any, step: str | int) -> Any:

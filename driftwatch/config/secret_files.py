@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypeAlias
 
 from pydantic import AfterValidator, BeforeValidator, SecretStr, ValidationInfo
 
-from driftwatch.config.interpolation import read_secret
+from driftwatch.config.files import read_secret
 from driftwatch.config.quantities import InvalidValueError
 from driftwatch.config.values import Kind, absolute_path
 
@@ -65,7 +65,7 @@ def required_from_file(value: Any, info: ValidationInfo) -> Any:
     """Before-validator of an ``x`` that is needed, either itself or as ``x_file``."""
     name = f"{info.field_name}_file"
     if value is None and name not in info.data:
-        return "unread"  # the file was given and is reported; nobody sees this value
+        return "unread://"  # the file was given and is reported; nobody sees this value
     found = from_file(value, info)
     if found is None:
         raise InvalidValueError(f"missing: give {info.field_name} or {name}")

@@ -49,7 +49,7 @@ class Monitor(Table):
     """How servers are watched, unless they say otherwise."""
 
     interval: Annotated[timedelta, Duration("10s", "31d")] = Field(
-        default=timedelta(minutes=15), description="Time between two probes to a server."
+        default=timedelta(minutes=15), description="Time between two probes of a server."
     )
     full_interval: Annotated[timedelta, Duration("10s", "90d")] = Field(
         default=timedelta(hours=6),

@@ -28,6 +28,7 @@ from pydantic import (
 from pydantic_core import CoreSchema, core_schema
 
 from driftwatch.config.cron import Cron, parse_cron
+from driftwatch.config.files import read_start
 from driftwatch.config.quantities import (
     InvalidValueError,
     Rate,
@@ -144,7 +145,8 @@ def _number(value: object) -> float:
 Number: TypeAlias = Annotated[float, BeforeValidator(_number), Kind("number")]
 
 
-def _name(value: str) -> str:
+def valid_name(value: str) -> str:
+    """The name itself. Raises InvalidValueError for one that cannot be used."""
     if not 1 <= len(value) <= 64 or value != value.strip() or not value.isprintable():  # noqa: PLR2004
         raise InvalidValueError("a name has 1 to 64 printable characters and no blank at its ends")
     if "/" in value or value.startswith("-"):
@@ -154,7 +156,7 @@ def _name(value: str) -> str:
     return value
 
 
-Name: TypeAlias = Annotated[str, AfterValidator(_name), Kind("name")]
+Name: TypeAlias = Annotated[str, AfterValidator(valid_name), Kind("name")]
 
 
 def _distinct(value: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -248,17 +250,8 @@ FilePath: TypeAlias = Annotated[Path, BeforeValidator(absolute_path), Kind("path
 
 
 def _existing(value: Path) -> Path:
-    try:
-        with value.open("rb"):
-            return value
-    except FileNotFoundError:
-        raise InvalidValueError("the file does not exist: create it or correct the path") from None
-    except IsADirectoryError:
-        raise InvalidValueError("this is a folder: name a file") from None
-    except (OSError, ValueError) as problem:
-        raise InvalidValueError(
-            f"the file cannot be read ({type(problem).__name__}): correct its path or its rights"
-        ) from None
+    read_start(value, 0)
+    return value
 
 
 ExistingFile: TypeAlias = Annotated[

@@ -1,0 +1,46 @@
+"""Files that a configuration names.
+
+A path is never in a message: people do write the secret itself where the path of its file belongs.
+"""
+
+from pathlib import Path
+
+from driftwatch.config.quantities import InvalidValueError
+
+MAX_SECRET_BYTES = 64 * 1024
+
+
+def read_secret(path: Path) -> str:
+    """Read a secret from a file; line breaks at its end are not part of it.
+
+    Raises InvalidValueError when it cannot be read, is empty, longer than 64 KiB or not UTF-8.
+    """
+    raw = read_start(path, MAX_SECRET_BYTES + 1)
+    if len(raw) > MAX_SECRET_BYTES:
+        raise InvalidValueError("the file is longer than 64 KiB: it should hold the secret only")
+    try:
+        text = raw.decode("utf-8").rstrip("\r\n")
+    except UnicodeDecodeError:
+        raise InvalidValueError("the file is not UTF-8 text: save the secret as plain text") from None
+    if not text:
+        raise InvalidValueError("the file is empty: write the secret into it")
+    return text
+
+
+def read_start(path: Path, most: int) -> bytes:
+    """Read at most so many bytes. Raises InvalidValueError when the file cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return file.read(most)
+    except FileNotFoundError:
+        raise InvalidValueError(
+            "the file does not exist: create it, or correct the path, which starts at this file's folder"
+        ) from None
+    except IsADirectoryError:
+        raise InvalidValueError("this is a folder: name a file in it") from None
+    except PermissionError:
+        raise InvalidValueError("the file may not be read: let driftwatch's user read it") from None
+    except (OSError, ValueError) as problem:
+        raise InvalidValueError(
+            f"the file cannot be read ({type(problem).__name__}): correct the path"
+        ) from None
