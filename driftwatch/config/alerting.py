@@ -75,7 +75,7 @@ class Channel(Table):
 def _moment(value: object) -> datetime | time:
     if isinstance(value, datetime | time):
         return value
-    if isinstance(value, str):
+    if isinstance(value, str) and ":" in value:
         for read in (time.fromisoformat, datetime.fromisoformat):
             try:
                 return read(value)

@@ -72,6 +72,7 @@ class Cron:
     """When something recurs: whenever every field matches, in a time zone that is kept elsewhere."""
 
     text: str
+    """As it was written."""
     minutes: tuple[int, ...]
     hours: tuple[int, ...]
     days: tuple[int, ...]
@@ -80,7 +81,13 @@ class Cron:
     """Monday is 0, as in ``datetime.weekday`` and in APScheduler."""
 
     def __str__(self) -> str:
-        return self.text
+        """The same moments in a form that all cron programs read alike: plain numbers, weekdays by name."""
+        weekdays = [_WEEKDAYS[(number + 1) % 7] for number in self.weekdays]
+        plain = (self.minutes, self.hours, self.days, self.months, weekdays)
+        return " ".join(
+            given if given == "*" else ",".join(map(str, values))
+            for given, values in zip(self.text.split(), plain, strict=True)
+        )
 
 
 def parse_cron(text: str) -> Cron:

@@ -7,6 +7,7 @@ from datetime import date, time, timedelta
 
 from pydantic import SecretStr
 
+from driftwatch.config.cron import Cron
 from driftwatch.config.masking import (
     MASK,
     MIN_LENGTH,
@@ -67,6 +68,8 @@ def _text(value: object, hidden: tuple[str, ...]) -> str:
     match value:
         case timedelta():
             return format_duration(value)
+        case Cron():
+            return value.text
         case date() | time():  # datetimes too
             return value.isoformat()
         case str() if "://" in value:

@@ -1,9 +1,9 @@
-from datetime import UTC, datetime, timedelta
-from zoneinfo import ZoneInfo
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 from apscheduler.triggers.cron import CronTrigger
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from driftwatch.config import InvalidValueError
@@ -74,34 +74,55 @@ def test_the_29th_of_february_does_come() -> None:
     assert parse_cron("0 0 29 2 *").days == (29,)
 
 
-NUMBERS = st.one_of(
-    st.just("*"),
-    st.builds("*/{}".format, st.integers(1, 30)),
+@pytest.mark.parametrize(
+    ("text", "alike"),
+    [
+        ("*/20 8-10/2 * * *", "0,20,40 8,10 * * *"),
+        ("0 4 * * 0", "0 4 * * sun"),
+        ("0 4 * * 1-5", "0 4 * * mon,tue,wed,thu,fri"),
+        ("0 4 1 jan-jul/3 *", "0 4 1 1,4,7 *"),
+    ],
 )
+def test_a_cron_line_is_written_so_that_every_program_reads_it_alike(text: str, alike: str) -> None:
+    cron = parse_cron(text)
+    assert str(cron) == alike
+    assert replace(parse_cron(alike), text=text) == cron
 
 
-@given(
-    minute=st.one_of(NUMBERS, st.integers(0, 59).map(str)),
-    hour=st.one_of(NUMBERS, st.integers(0, 23).map(str)),
-    weekday=st.one_of(st.just("*"), st.integers(0, 7).map(str), st.just("1-5")),
-    moment=st.datetimes(datetime(2026, 1, 1), datetime(2027, 1, 1)),  # noqa: DTZ001 - gets its zone below
-)
-def test_the_scheduler_fires_when_every_field_matches(
-    minute: str, hour: str, weekday: str, moment: datetime
-) -> None:
-    cron = parse_cron(f"{minute} {hour} * * {weekday}")
-    fire = trigger(cron).get_next_fire_time(None, moment.replace(tzinfo=UTC))
+@st.composite
+def lines(draw: st.DrawFn) -> str:
+    def field(low: int, high: int) -> str:
+        first, last = sorted((draw(st.integers(low, high)), draw(st.integers(low, high))))
+        step = draw(st.integers(1, high))
+        return draw(
+            st.sampled_from(["*", "*", f"{first}", f"{first}-{last}", f"{first}-{last}/{step}", f"*/{step}"])
+        )
+
+    weekday = draw(st.sampled_from(["*", field(0, 7)]))
+    day = "*" if weekday != "*" else field(1, 28)
+    return f"{field(0, 59)} {field(0, 23)} {day} {field(1, 12)} {weekday}"
+
+
+@given(lines(), st.integers(0, 365 * 24 * 60))
+def test_the_scheduler_fires_when_every_field_matches(line: str, minute: int) -> None:
+    after = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(minutes=minute)
+    try:
+        cron = parse_cron(line)
+    except InvalidValueError:
+        assume(condition=False)
+    fire = CronTrigger.from_crontab(str(cron), timezone=UTC).get_next_fire_time(None, after)
     assert fire is not None
-    assert fire.minute in cron.minutes
-    assert fire.hour in cron.hours
-    assert fire.weekday() in cron.weekdays
-    assert fire - moment.replace(tzinfo=UTC) < timedelta(days=8)
+    assert matches(cron, fire)
+    day = after.date()
+    while not matches_day(cron, day):
+        day += timedelta(days=1)
+    # Nothing in between: the scheduler's day is the first that matches, or the next one when that is over.
+    assert fire.date() == day or (day == after.date() and fire.date() > day)
 
 
-def trigger(cron: Cron) -> CronTrigger:
-    """The numbers are those of APScheduler."""
-    fields = (cron.minutes, cron.hours, cron.days, cron.months, cron.weekdays)
-    minute, hour, day, month, day_of_week = (",".join(map(str, numbers)) for numbers in fields)
-    return CronTrigger(
-        minute=minute, hour=hour, day=day, month=month, day_of_week=day_of_week, timezone=ZoneInfo("UTC")
-    )
+def matches(cron: Cron, at: datetime) -> bool:
+    return at.minute in cron.minutes and at.hour in cron.hours and matches_day(cron, at.date())
+
+
+def matches_day(cron: Cron, day: date) -> bool:
+    return day.day in cron.days and day.month in cron.months and day.weekday() in cron.weekdays

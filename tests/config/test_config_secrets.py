@@ -127,7 +127,7 @@ def test_what_is_shown_is_a_document_with_every_key(full: Config) -> None:
 
 
 def test_messages_never_hold_a_value_wherever_it_stands(tmp_path: Path, loaded: Load) -> None:
-    """Every key there is, with a secret in it that does not belong there."""
+    """Every key there is, with a secret that does not belong there and with every kind of other value."""
     refused = [error for text in canary_documents() if (error := refusal(loaded, text))]
     assert len(refused) > 300
     for error in refused:
@@ -219,6 +219,8 @@ def canary_documents() -> Iterator[str]:
         f'[{{ a = "{CANARY}" }}]',
         f'"${{file:{CANARY}}}"',
         f'"https://u:{CANARY}@h/#{CANARY}"',
+        *("3", "-1", "1.5", "inf", "true", "1979-05-27", "1979-05-27T07:32:00Z", "07:32:00"),
+        *('""', "[]", "[[1]]", "{}", "[{}]", '["", ""]', "{ a = { b = [1] } }", '"/dev/null"', '"\\u0000"'),
     ]
     for path, table in tables(Schema):
         for key in (*keys_of(table), "unknown"):
