@@ -7,7 +7,6 @@ from driftwatch.checks import mcp, release, schema, tls, tool, tools, transport
 from driftwatch.checks.base import Declaration, Found, NotChecked, Policy, Remembered, Verified, check
 from driftwatch.checks.clients import CLIENTS, Client, client_limits
 from driftwatch.checks.runner import Scene, ask
-from driftwatch.errors import UsageError
 from driftwatch.evidence import Evidence, Missing
 from driftwatch.model import Era, Fingerprint, Result
 
@@ -59,13 +58,8 @@ def run(
 
 
 def by_id(check_id: str) -> Declaration:
-    """One check's declaration. Raises UsageError, with the nearest id, for one that does not exist."""
-    declaration = _BY_ID.get(check_id)
-    if declaration is None:
-        guess = nearest(check_id)
-        hint = f"; did you mean {guess}?" if guess else "; `driftwatch checks` lists them"
-        raise UsageError(f"there is no check {check_id!r}{hint}")
-    return declaration
+    """One check's declaration. Raises KeyError for an id that does not exist; see ``nearest``."""
+    return _BY_ID[check_id]
 
 
 def nearest(check_id: str) -> str | None:

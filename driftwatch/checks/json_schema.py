@@ -60,7 +60,8 @@ def places(schema: Json) -> Iterator[Place]:
     """Every subschema once, at most MAX_PLACES: what shapes the input first, unused definitions last."""
     queue = [_root(schema)]
     unused: list[Place] = []
-    seen = {id(schema)}
+    # A reference leads to where its target is written, so a schema that contains itself comes to an end.
+    seen = {place.pointer for place in queue}
     while queue:
         following: list[Place] = []
         for place in queue:
@@ -70,10 +71,12 @@ def places(schema: Json) -> Iterator[Place]:
                     return
                 if not child.used and place.used:
                     unused.append(child)
-                elif _is_new(child.schema, seen):
+                elif child.pointer not in seen:
+                    seen.add(child.pointer)
                     following.append(child)
         if not following:
-            following = [place for place in unused if _is_new(place.schema, seen)]
+            following = [place for place in unused if place.pointer not in seen]
+            seen.update(place.pointer for place in following)
             unused = []
         queue = following
 
@@ -166,15 +169,6 @@ def escape(token: str) -> str:
 
 def _root(schema: Json) -> Place:
     return Place(schema, "/inputSchema", None, plain=True, kind="", used=True)
-
-
-def _is_new(schema: Json, seen: set[int]) -> bool:
-    # Booleans and null are shared objects: only containers are told apart by identity.
-    if isinstance(schema, (dict, list)):
-        if id(schema) in seen:
-            return False
-        seen.add(id(schema))
-    return True
 
 
 def _children(place: Place, root: Json) -> Iterator[Place]:

@@ -6,15 +6,13 @@ from collections.abc import Iterable, Iterator
 from driftwatch.checks.base import Found, NotChecked, Policy, Verdict, check, listed, shown
 from driftwatch.checks.clients import KNOWN_REVISIONS, MODERN_REVISION, Client, position
 from driftwatch.checks.sources import OWN, rule
+from driftwatch.checks.transport import SERVER_ERRORS, SHUT_STATUSES
 from driftwatch.evidence import Exchange, Missing, Opening, Surface
 from driftwatch.model import Era, Json, Severity
 
 ACCEPTED = 202
 CLIENT_ERRORS = 400
-SERVER_ERRORS = 500
-"""Where the range of statuses begins."""
-SHUT = frozenset({401, 403, 429})
-"""Statuses of a closed door: they say nothing about what is behind it."""
+"""Where the range of statuses begins that refuse."""
 
 _BATCHES_UNTIL = "2025-03-26"
 """The last revision in which an answer may be an array."""
@@ -151,7 +149,7 @@ def initialized_ack(acknowledgement: Exchange | None) -> Verdict:
     if acknowledgement is None or acknowledgement.status is None:
         return NotChecked("notifications/initialized got no reply", "no-reply")
     status = acknowledgement.status
-    if status in SHUT or status >= SERVER_ERRORS:
+    if status in SHUT_STATUSES or status >= SERVER_ERRORS:
         return NotChecked(f"HTTP {status} to notifications/initialized", "http-status")
     if status == ACCEPTED and not acknowledgement.size:
         return ()
@@ -235,7 +233,7 @@ def _left_out(refusal: Exchange, policy: Policy) -> list[Found]:
 def _is_refusal(exchange: Exchange) -> bool:
     """Whether the server itself said no to initialize: not a closed door, and not a fault on the way."""
     status = exchange.status
-    return status is not None and status < SERVER_ERRORS and status not in SHUT
+    return status is not None and status < SERVER_ERRORS and status not in SHUT_STATUSES
 
 
 def _unlike_lists(surfaces: tuple[Surface, ...]) -> Iterator[Found]:

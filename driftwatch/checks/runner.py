@@ -5,7 +5,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from driftwatch.checks.base import EVIDENCE_PARTS, Declaration, NotChecked, Policy, Remembered, Verified
+from driftwatch.checks.base import (
+    EVIDENCE_PARTS,
+    Declaration,
+    NotChecked,
+    Policy,
+    Remembered,
+    Verdict,
+    Verified,
+)
 from driftwatch.checks.clients import position
 from driftwatch.checks.view import Tool
 from driftwatch.evidence import Evidence, Exchange, Missing, Surface
@@ -74,15 +82,16 @@ def ask(declaration: Declaration, scene: Scene) -> Result:
 
 def _answers(declaration: Declaration, scene: Scene) -> Iterator[_Answer]:
     if not declaration.per_surface:
-        yield _judged(declaration, scene, None)
+        yield _judged(declaration, scene, None, [])
         return
     surfaces = scene.evidence.surfaces
     if not surfaces:
         yield _Answer(era=None, not_checked=NotChecked.of(scene.evidence.blocker))
         return
     subject = [surface for surface in surfaces if _applies(declaration, surface)]
+    heard: list[tuple[dict[str, Any], Verdict]] = []
     for surface in subject:
-        yield _judged(declaration, scene, surface)
+        yield _judged(declaration, scene, surface, heard)
     if not subject:
         yield _Answer(era=None, not_checked=NotChecked(_scope(declaration, surfaces), "not-applicable"))
 
@@ -102,7 +111,13 @@ def _scope(declaration: Declaration, surfaces: Sequence[Surface]) -> str:
     return f"the rule exists since revision {declaration.since_revision}; this server speaks {here}"
 
 
-def _judged(declaration: Declaration, scene: Scene, surface: Surface | None) -> _Answer:
+def _judged(
+    declaration: Declaration,
+    scene: Scene,
+    surface: Surface | None,
+    heard: list[tuple[dict[str, Any], Verdict]],
+) -> _Answer:
+    """The answer about one surface; what was heard about one with the very same parts stands for it."""
     era = surface.era if surface else None
     parts = {}
     for need in declaration.needs:
@@ -110,12 +125,24 @@ def _judged(declaration: Declaration, scene: Scene, surface: Surface | None) -> 
         if isinstance(part, Missing) and need not in declaration.takes_missing:
             return _Answer(era=era, not_checked=NotChecked.of(part))
         parts[need] = part
-    verdict = declaration.judge(**parts)
+    verdict = next((verdict for others, verdict in heard if _are_same(parts, others)), None)
+    if verdict is None:
+        verdict = declaration.judge(**parts)
+        if not isinstance(verdict, NotChecked | Verified):
+            verdict = tuple(verdict)
+        heard.append((parts, verdict))
     if isinstance(verdict, NotChecked):
         return _Answer(era=era, not_checked=verdict)
     if isinstance(verdict, Verified):
         return _Answer(era=era, remark=verdict.reason)
     return _Answer(era=era, findings=tuple(item.finding(declaration.severity, era) for item in verdict))
+
+
+def _are_same(parts: dict[str, Any], others: dict[str, Any]) -> bool:
+    return all(
+        part is others[need] or (isinstance(part, str) and part == others[need])
+        for need, part in parts.items()
+    )
 
 
 def _part(need: str, scene: Scene, surface: Surface | None) -> Any:

@@ -19,12 +19,6 @@ _GROUPS = {
 SEMANTIC_NAMES = {word: kind for kind, words in _GROUPS.items() for word in words.split()}
 """What a word in a parameter's name promises, as a value of ``format``."""
 
-_SENT_INSTEAD = {
-    "date-time": 'things like "7pm"',
-    "email": "a person's name",
-    "uri": "a bare host name",
-}
-
 _TOKEN = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_]+")
 """``eventTime``, ``event_time``, ``event-time``, ``EVENT_TIME``, ``HTTPTime``: each has the word ``time``."""
 
@@ -50,9 +44,9 @@ def semantic_format(tools: tuple[Tool, ...]) -> Iterator[Found]:
     last such word decides. Any `format`, `enum` or `const` settles it. Nested parameters count too.
 
     Why it matters:
-        A model fills in what the name suggests to a person. Asked to collect an order at seven it sends
-        "7pm", your parser fails, and the next attempt fails in another way. A format is read by the model
-        as well as by the validator.
+        A model fills in what the name suggests to a person: "next Friday" for a date, a display name for an
+        e-mail address, "example.org" for a URL. Your parser fails, and the next attempt fails in another
+        way. A format is read by the model as well as by the validator.
 
     How to fix it:
         Add the format (`date-time`, `email` or `uri`) and one example: models imitate examples.
@@ -72,15 +66,13 @@ def semantic_format(tools: tuple[Tool, ...]) -> Iterator[Found]:
         if bare:
             # The order of members means nothing, and must not make two messages of one.
             bare.sort(key=lambda item: item[0].pointer)
-            place, kind = bare[0]
-            names = listed([f"{other.name} ({meant})" for other, meant in bare])
             yield Found(
                 code="no-format",
                 subject=tool.subject,
-                message=f"String parameters without the format that their names promise: {names}.",
-                expected=f'"format": "{kind}"',
-                measured=f"no format; agents send {_SENT_INSTEAD[kind]}",
-                pointer=place.pointer,
+                message="String parameters lack the format that their names promise.",
+                expected="a format for each",
+                measured=listed([f"{(place.name or '')[:64]}: {kind}" for place, kind in bare]),
+                pointer=bare[0][0].pointer,
             )
 
 
@@ -160,8 +152,9 @@ def additional_properties_strict(tools: tuple[Tool, ...]) -> Iterator[Found]:
     Tools without parameters are exempt: for them that form is the one the specification recommends.
 
     Why it matters:
-        Agents add keys that nobody asked for: a reason, a note. A strict schema bounces the call, the agent
-        tries again with another extra key, and one harmless habit becomes a burst of failed calls.
+        Models like to say more than they were asked, and put it into a key of their own. A strict schema
+        bounces the whole call for it, the agent tries again with another such key, and one harmless habit
+        becomes a burst of failed calls.
 
     How to fix it:
         Leave the keyword out and ignore keys that you do not know. Some frameworks write it by themselves;

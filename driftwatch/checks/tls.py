@@ -111,7 +111,7 @@ def _without_tls(url: str, openings: tuple[Opening, ...] | Missing, missing: Mis
         return NotChecked.of(missing)
     address = _address(openings)
     if address is None or not address.is_global:
-        return NotChecked("plain http on a private address: there is no certificate", "plain-http")
+        return NotChecked.of(missing)
     found = Found(
         code="plain-http",
         subject=urlsplit(url).hostname or url,

@@ -4,11 +4,15 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 
-from driftwatch.checks.base import Found, Policy, check, listed, shown
+from driftwatch.checks.base import Found, Policy, Verdict, Verified, check, listed, shown
 from driftwatch.checks.clients import Client
-from driftwatch.checks.sources import OWN, rule
+from driftwatch.checks.sources import OWN, item, rule
 from driftwatch.checks.view import Tool
 from driftwatch.model import Severity
+from driftwatch.toolset.text import invisible, steering
+
+INSTRUCTIONS = "instructions"
+"""The subject of findings about the server's instructions."""
 
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 """The characters of a tool name, since revision 2025-11-25 (server/tools, Tool Names)."""
@@ -187,6 +191,111 @@ def name_charset(tools: tuple[Tool, ...]) -> Iterator[Found]:
                 measured=listed([f"U+{ord(character):04X}" for character in others]),
                 pointer="/name",
             )
+
+
+@check(
+    id="tool/steering-text",
+    title="A text gives the agent orders",
+    severity=Severity.HEADS_UP,
+    sources=(item(8),),
+)
+def steering_text(tools: tuple[Tool, ...], instructions: str | None) -> Verdict:
+    """Descriptions, titles and instructions against phrases that steer the agent instead of informing it.
+
+    The table of phrases is wider than the checklist's: always, never, ignore, instead of, do not tell,
+    before any other, must call, prefer this, keep secret and their contracted and disguised forms. A phrase
+    that only describes ("never returns null") is no finding.
+
+    Why it matters:
+        Descriptions go straight into the model's context, beside the user's own words. A text that orders
+        the agent around takes decisions away from the client, works against other tools, and is what
+        reviewers search for when they look for prompt injection. They will find yours.
+
+    How to fix it:
+        Say what the tool does and when it helps, and leave the choice to the client: "searches the order
+        archive" instead of "always call this first". If you did not write the text, find out who did.
+    """
+    found: list[Found] = []
+    harmless = 0
+    for subject, texts in _readable(tools, instructions):
+        phrases = [(pointer, phrase) for pointer, text in texts for phrase in steering(text)]
+        orders = [(pointer, phrase) for pointer, phrase in phrases if phrase.order]
+        harmless += len(phrases) - len(orders)
+        if orders:
+            found.append(
+                Found(
+                    code="orders",
+                    subject=subject,
+                    message="The text tells the agent what to do instead of what the tool does.",
+                    expected="a description",
+                    measured=listed([f"{shown(one.text, 40)} in {pointer}" for pointer, one in orders], 3),
+                    pointer=orders[0][0],
+                )
+            )
+    if harmless and not found:
+        return Verified(
+            f"{harmless} phrases that only describe" if harmless > 1 else "1 phrase that only describes"
+        )
+    return found
+
+
+@check(
+    id="tool/invisible-characters",
+    title="A text has characters that nobody sees",
+    severity=Severity.HEADS_UP,
+    sources=(item(8),),
+)
+def invisible_characters(tools: tuple[Tool, ...], instructions: str | None) -> Iterator[Found]:
+    """Every text of a tool and the instructions against characters without a shape.
+
+    Zero-width and bidirectional characters, tag characters, fillers and controls count; joiners in emoji
+    and in the scripts that need them do not.
+
+    Why it matters:
+        People review what they see, models read what is there. Hidden characters carry instructions past a
+        reviewer, or turn the order of a line around. Harmless ones come from copying out of a web page, and
+        they still make two equal names different.
+
+    How to fix it:
+        Remove them: the finding names the place and the code points. If you did not put them there, treat
+        it as an incident and look at the last release.
+    """
+    for subject, texts in _readable(tools, instructions, every=True):
+        places = [
+            (pointer, [hidden for hidden in invisible(text) if not hidden.legitimate])
+            for pointer, text in texts
+        ]
+        places = [(pointer, hidden) for pointer, hidden in places if hidden]
+        if places:
+            count = sum(len(hidden) for _, hidden in places)
+            names = dict.fromkeys(str(one) for _, hidden in places for one in hidden)
+            yield Found(
+                code="hidden",
+                subject=subject,
+                message="The text has characters that people cannot see and models read.",
+                expected="visible characters",
+                measured=f"{count} in {places[0][0]}: {listed(names, 4)}"
+                if len(places) == 1
+                else f"{count} in {len(places)} texts: {listed(names, 4)}",
+                pointer=places[0][0],
+            )
+
+
+def _readable(
+    tools: tuple[Tool, ...], instructions: str | None, *, every: bool = False
+) -> Iterator[tuple[str, tuple[tuple[str, str], ...]]]:
+    """What a model reads of each tool, and the instructions: subject, and texts with their places.
+
+    Names, values and patterns are told apart from prose; ``every`` has them too.
+    """
+    for tool in tools:
+        yield tool.subject, tool.texts if every else tuple(_prose(tool))
+    if instructions:
+        yield INSTRUCTIONS, (("the instructions", instructions),)
+
+
+def _prose(tool: Tool) -> Iterator[tuple[str, str]]:
+    return (item for item in tool.texts if item[0].endswith(("/description", "/title")))
 
 
 def _strictest(clients: list[Client]) -> Client:

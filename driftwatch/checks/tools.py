@@ -2,19 +2,23 @@
 
 from driftwatch.checks.base import Found, NotChecked, Verdict, Verified, check, listed, shown
 from driftwatch.checks.sources import item
+from driftwatch.checks.transport import SHUT_STATUSES
 from driftwatch.evidence import Fault, Listing
 from driftwatch.model import Severity
 
 _SERVERS_FAULT = frozenset(
     {
         *{"repeated-cursor", "page-limit", "page-error", "cursor-type", "not-a-list", "not-a-tool"},
+        *{"tool-limit", "size-limit", "too-large"},
         *{"encoding", "json", "utf-8", "depth", "envelope", "no-answer"},
     }
 )
-"""What the server itself did wrong, as against what merely kept this probe from reading on."""
+"""What the server itself did, as against what merely kept this probe from reading on.
+
+A limit that is hit counts: no client reads such a list to its end either.
+"""
 
 CLIENT_ERROR = range(400, 500)
-SHUT_STATUSES = frozenset({401, 403, 429})
 
 
 @check(

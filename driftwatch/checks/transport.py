@@ -14,6 +14,11 @@ MEDIA_TYPES = ("application/json", "text/event-stream")
 KEEPS_METHOD = frozenset({307, 308})
 REDIRECTS = frozenset({301, 302, 303}) | KEEPS_METHOD
 
+SERVER_ERRORS = 500
+"""Where that range of statuses begins."""
+SHUT_STATUSES = frozenset({401, 403, 429})
+"""Statuses of a closed door: they say nothing about what is behind it."""
+
 REFUSED_ACCEPT = 406
 REFUSED_TYPE = 415
 
@@ -74,7 +79,7 @@ def endpoint(url: str, outcome: Outcome, surfaces: tuple[Surface, ...]) -> Verdi
     id="transport/redirect",
     title="The published URL redirects",
     severity=Severity.WILL_BREAK,
-    sources=(item(1), item(2)),
+    sources=(item(1),),
 )
 def redirect(openings: tuple[Opening, ...] | Missing, outcome: Outcome) -> Verdict:
     """Whether the configured URL is the endpoint itself or leads somewhere else.
@@ -93,9 +98,10 @@ def redirect(openings: tuple[Opening, ...] | Missing, outcome: Outcome) -> Verdi
     # All eras: a redirect is followed once, by the first request, and the later ones go straight there.
     tried = () if isinstance(openings, Missing) else openings
     attempts = [attempt for opening in tried for attempt in opening.attempts]
-    if not any(attempt.status is not None for attempt in attempts):
+    found = [_redirect(attempt) for attempt in attempts if _is_redirect(attempt)]
+    if not found and not any(map(_is_behind_the_door, attempts)):
         return _blocked(outcome)
-    return _once(_redirect(attempt) for attempt in attempts if _is_redirect(attempt))
+    return _once(found)
 
 
 @check(
@@ -223,6 +229,12 @@ def _no_reply(outcome: Outcome) -> NotChecked:
 
 def _is_success(exchange: Exchange) -> bool:
     return exchange.status is not None and 200 <= exchange.status < 300  # noqa: PLR2004 - HTTP's own range
+
+
+def _is_behind_the_door(exchange: Exchange) -> bool:
+    """Whether the answer can only come from the endpoint itself."""
+    status = exchange.status
+    return status is not None and status < SERVER_ERRORS and status not in SHUT_STATUSES
 
 
 def _is_redirect(exchange: Exchange) -> bool:

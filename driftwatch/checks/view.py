@@ -1,11 +1,19 @@
 """One tool as checks look at it: never what was promised, always what came."""
 
+import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
 
 from driftwatch.checks import json_schema
 from driftwatch.model import Json
+
+MAX_TEXTS = 20_000
+"""Texts of one tool that are looked at."""
+
+_UNREAD = frozenset({"_meta", "icons"})
+"""Members of a tool that no model reads."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -53,6 +61,29 @@ class Tool:
         """How deep the input schema nests, up to json_schema.MAX_LEVEL."""
         return json_schema.depth(self.schema)
 
+    @cached_property
+    def texts(self) -> tuple[tuple[str, str], ...]:
+        """Every text that a model may read, with its JSON pointer; members' names where not ASCII."""
+        return tuple(itertools.islice(_texts(self.raw), MAX_TEXTS))
+
     def get(self, member: str) -> Json:
         """A member of the tool's object; None where it is absent or the tool is no object."""
         return self.raw.get(member) if isinstance(self.raw, dict) else None
+
+
+def _texts(tool: Json) -> Iterator[tuple[str, str]]:
+    pending: list[tuple[str, Json]] = [("", tool)]
+    while pending:
+        pointer, value = pending.pop()
+        if isinstance(value, str):
+            yield pointer, value
+        elif isinstance(value, list):
+            pending += [(f"{pointer}/{index}", item) for index, item in enumerate(value)][::-1]
+        elif isinstance(value, dict):
+            members = [
+                (f"{pointer}/{json_schema.escape(name)}", name, member)
+                for name, member in value.items()
+                if pointer or name not in _UNREAD
+            ]
+            yield from ((place, name) for place, name, _ in members if not name.isascii())
+            pending += [(place, member) for place, _, member in members][::-1]

@@ -1,0 +1,217 @@
+"""Evidence of a healthy server, in which a test changes the one thing that it is about."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from driftwatch import checks
+from driftwatch.checks import Policy, Remembered
+from driftwatch.evidence import (
+    Evidence,
+    Exchange,
+    Fault,
+    Listing,
+    Missing,
+    Opening,
+    Outcome,
+    Remark,
+    Surface,
+    Tls,
+)
+from driftwatch.model import Certificate, Depth, Era, Fingerprint, Json, Result, Trigger
+
+NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
+URL = "https://mcp.example.org/mcp"
+BOTH_TYPES = "application/json, text/event-stream"
+PLAIN_HTTP = Missing("the endpoint is plain http: there is no certificate", "plain-http")
+
+
+def exchange(method: str = "initialize", status: int | None = 200, **changes: Any) -> Exchange:
+    """An answered POST; ``content_type`` and ``accept`` are shorthands for the headers."""
+    content_type = changes.pop("content_type", "application/json")
+    accept = changes.pop("accept", BOTH_TYPES)
+    values: dict[str, Any] = {
+        "label": method.removeprefix("server/"),
+        "http_method": "POST",
+        "url": URL,
+        "rpc_method": method,
+        "request_headers": (("accept", accept),),
+        "status": status,
+        "headers": (("content-type", content_type),) if content_type is not None else (),
+        "excerpt": "",
+        "size": 0,
+        "answer": None,
+        "fault": None,
+        "remarks": (),
+        "address": "192.0.2.1:443",
+        "first_byte_s": 0.01,
+        "duration_s": 0.02,
+    }
+    return Exchange(**{**values, **changes})
+
+
+def fault(code: str) -> Fault:
+    return Fault(code=code, phase="message", message=f"there was a {code}")
+
+
+def remarked(*codes: str, method: str = "tools/list") -> Exchange:
+    return exchange(method, remarks=tuple(Remark(code=code, message=f"there was a {code}") for code in codes))
+
+
+def opening(era: Era, *attempts: Exchange, established: bool = True) -> Opening:
+    method = {Era.MODERN: "server/discover", Era.LEGACY: "initialize", Era.HTTP_SSE: "endpoint"}[era]
+    return Opening(era=era, attempts=attempts or (exchange(method),), established=established)
+
+
+def listing(*tools: Json, **changes: Any) -> Listing:
+    values: dict[str, Any] = {
+        "tools": tools,
+        "pages": 1,
+        "complete": True,
+        "fault": None,
+        "exchanges": (exchange("tools/list"),),
+        "cursors": (),
+        "cache_scopes": (),
+        "ttl_ms": None,
+    }
+    return Listing(**{**values, **changes})
+
+
+def broken(code: str, **changes: Any) -> Listing:
+    """A list that was not read to its end."""
+    return listing(complete=False, fault=fault(code), **changes)
+
+
+def tool(name: Json = "add_note", **members: Json) -> dict[str, Json]:
+    return {
+        "name": name,
+        "description": "Adds a note.",
+        "inputSchema": schema(text={"type": "string"}),
+        **members,
+    }
+
+
+def schema(**properties: Json) -> dict[str, Json]:
+    """An object schema without a fault: everything is required."""
+    return {"type": "object", "properties": properties, "required": list(properties)}
+
+
+def surface(era: Era = Era.LEGACY, *tools: Json, **changes: Any) -> Surface:
+    modern = era is Era.MODERN
+    values: dict[str, Any] = {
+        "era": era,
+        "revision": "2026-07-28" if modern else "2025-11-25",
+        "opening": exchange("server/discover" if modern else "initialize"),
+        "server_info": {"name": "notes", "version": "1"},
+        "capabilities": {"tools": {}},
+        "instructions": None,
+        "supported_versions": ("2026-07-28",) if modern else (),
+        "session": False,
+        "session_ended": None,
+        "acknowledgement": None if modern else exchange("notifications/initialized", 202, content_type=None),
+        "listing": listing(*tools or (tool(),)),
+    }
+    return Surface(**{**values, **changes})
+
+
+def certificate(**changes: Any) -> Certificate:
+    values: dict[str, Any] = {
+        "not_before": NOW - timedelta(days=18),
+        "not_after": NOW + timedelta(days=72),
+        "issuer": "CN=R11,O=Let's Encrypt,C=US",
+        "subject_alt_names": ("mcp.example.org",),
+        "version": "TLSv1.3",
+        "chain_length": 2,
+        "leaf_sha256": "ab" * 32,
+        "serial": "01",
+    }
+    return Certificate(**{**values, **changes})
+
+
+def tls(**changes: Any) -> Tls:
+    leaf = certificate()
+    values: dict[str, Any] = {
+        "certificate": leaf,
+        "verified": True,
+        "verify_code": 0,
+        "verify_message": None,
+        "fault": None,
+        "host": "mcp.example.org",
+        "host_matches": True,
+        "chain": (leaf, leaf),
+        "chain_complete": True,
+        "trust": "default",
+    }
+    return Tls(**{**values, **changes})
+
+
+def outcome(code: str = "ok", message: str = "answers initialize", status: int | None = 200) -> Outcome:
+    reachable = code not in {"dns", "refused", "timeout", "reset", "certificate", "tls"}
+    return Outcome(code=code, message=message, status=status, reachable=reachable)
+
+
+def evidence(*surfaces: Surface, **changes: Any) -> Evidence:
+    """A probe of a healthy server with these surfaces; both eras, with one tool, where none is given."""
+    surfaces = surfaces or (surface(Era.MODERN), surface(Era.LEGACY))
+    values: dict[str, Any] = {
+        "driftwatch": "0.1.0",
+        "server": "notes",
+        "url": URL,
+        "taken_at": NOW,
+        "depth": Depth.FULL,
+        "trigger": Trigger.MANUAL,
+        "duration_s": 0.25,
+        "requests": 6,
+        "credential": "anonymous",
+        "settings": {},
+        "outcome": outcome(),
+        "openings": tuple(opening(each.era) for each in surfaces),
+        "surfaces": surfaces,
+        "tls": tls(),
+        "retry_after_s": None,
+    }
+    return Evidence(**{**values, **changes})
+
+
+def shut(code: str, *attempts: Exchange, message: str = "nothing came back", **changes: Any) -> Evidence:
+    """A probe that found no surface."""
+    status = attempts[-1].status if attempts else None
+    return evidence(
+        outcome=outcome(code, message, status),
+        openings=(opening(Era.LEGACY, *attempts, established=False),)
+        if attempts
+        else Missing(message, code, "transport/endpoint"),
+        **{"surfaces": (), **changes},
+    )
+
+
+def fingerprint(contract: str = "a", surface: str = "b", algorithm: str = "dw1") -> Fingerprint:
+    return Fingerprint(algorithm=algorithm, contract=contract * 64, surface=surface * 64, checklist="c" * 64)
+
+
+def remembered(accepted: Fingerprint, **changes: Any) -> Remembered:
+    values = {"accepted": accepted.pair, "confirmed": accepted.pair, "confirmed_at": NOW}
+    return Remembered(**{**values, **changes})
+
+
+def judged(
+    check: str,
+    seen: Evidence | None = None,
+    *,
+    policy: Policy | None = None,
+    fingerprints: Mapping[Era, Fingerprint | Missing] | None = None,
+    known: Mapping[Era, Remembered | Missing] | None = None,
+) -> Result:
+    """The result of one check."""
+    results = checks.run(
+        seen or evidence(),
+        fingerprints=fingerprints or {},
+        remembered=known or {},
+        policy=policy or Policy(),
+    )
+    return next(result for result in results if result.check == check)
+
+
+def of_tools(check: str, *tools: Json, policy: Policy | None = None) -> Result:
+    """The result of one check about these tools, on one modern surface."""
+    return judged(check, evidence(surface(Era.MODERN, *tools)), policy=policy)

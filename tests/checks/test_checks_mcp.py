@@ -1,0 +1,206 @@
+from typing import Any
+
+import pytest
+
+from driftwatch.checks import CLIENTS, Policy
+from driftwatch.checks.clients import KNOWN_REVISIONS
+from driftwatch.evidence import Missing
+from driftwatch.model import Era, State
+from tests.checks.factories import (
+    broken,
+    evidence,
+    exchange,
+    fault,
+    judged,
+    listing,
+    opening,
+    remarked,
+    surface,
+    tool,
+)
+
+
+@pytest.mark.parametrize(
+    ("revision", "code", "clients"),
+    [
+        ("2024-10-07", "too-old", ("Claude.ai", "ChatGPT", "Claude Code")),
+        ("2024-11-05", "too-old", ("ChatGPT",)),
+        ("2025-03-26", None, ()),
+        ("2025-06-18", None, ()),
+        ("2025-11-25", None, ()),
+        ("2099-01-01", "unknown-revision", ()),
+        ("2025-6-18", "unknown-revision", ()),
+        ("", "unknown-revision", ()),
+    ],
+)
+def test_a_revision_is_compared_with_the_oldest_of_each_client(
+    revision: str, code: str | None, clients: tuple[str, ...]
+) -> None:
+    result = judged("mcp/protocol-version", evidence(surface(revision=revision)))
+    assert result.code == code
+    assert result.state is (State.OBSERVED_RISK if code else State.VERIFIED)
+    assert tuple(name for finding in result.findings for name in finding.clients) == clients
+
+
+def test_a_client_that_gets_in_by_the_other_era_is_not_shut_out() -> None:
+    seen = evidence(surface(Era.MODERN), surface(Era.LEGACY, revision="2024-10-07"))
+    (finding,) = judged("mcp/protocol-version", seen).findings
+    assert finding.clients == ("ChatGPT", "Claude Code")  # Claude.ai speaks 2026-07-28
+
+
+def test_an_endless_revision_is_quoted_and_cut() -> None:
+    (finding,) = judged("mcp/protocol-version", evidence(surface(revision="9" * 5000))).findings
+    assert len(finding.measured) < 50
+
+
+def test_revisions_are_an_enumerated_set_in_order() -> None:
+    assert KNOWN_REVISIONS == (
+        "2024-10-07",
+        "2024-11-05",
+        "2025-03-26",
+        "2025-06-18",
+        "2025-11-25",
+        "2026-07-28",
+    )
+
+
+def modern_only(status: int | None = 404, **changes: Any) -> Any:
+    refused = opening(Era.LEGACY, exchange(status=status), established=False)
+    return evidence(surface(Era.MODERN), openings=(opening(Era.MODERN), refused), **changes)
+
+
+def test_a_server_of_the_modern_era_alone_names_the_clients_that_fail() -> None:
+    result = judged("mcp/era-coverage", modern_only())
+    assert (result.state, result.code) == (State.OBSERVED_RISK, "modern-only")
+    assert result.findings[0].clients == ("ChatGPT", "Claude Code")
+
+
+def test_without_clients_of_the_older_era_nobody_is_left_out() -> None:
+    policy = Policy(clients=tuple(client for client in CLIENTS if client.newest == "2026-07-28"))
+    assert judged("mcp/era-coverage", modern_only(), policy=policy).state is State.VERIFIED
+
+
+@pytest.mark.parametrize("status", [None, 401, 403, 429, 500, 503])
+def test_an_initialize_that_was_not_refused_clearly_is_not_judged(status: int | None) -> None:
+    result = judged("mcp/era-coverage", modern_only(status))
+    assert (result.state, result.code) == (State.NOT_CHECKED, "initialize-unclear")
+
+
+def test_initialize_that_was_never_asked_is_not_judged() -> None:
+    seen = evidence(surface(Era.MODERN), openings=Missing("not asked", "not-asked"))
+    assert judged("mcp/era-coverage", seen).code == "initialize-unclear"
+
+
+def test_a_legacy_server_is_for_everyone() -> None:
+    assert judged("mcp/era-coverage", evidence(surface(Era.LEGACY))).state is State.VERIFIED
+
+
+def test_eras_with_different_tools_are_a_risk_that_names_them() -> None:
+    seen = evidence(surface(Era.MODERN, tool("a"), tool("b")), surface(Era.LEGACY, tool("a"), tool("c")))
+    result = judged("mcp/era-coverage", seen)
+    assert (result.state, result.code) == (State.OBSERVED_RISK, "eras-differ")
+    assert result.findings[0].message == 'The two eras list different tools: "b" and "c".'
+    assert result.findings[0].measured == "1 only in modern and 1 only in legacy"
+
+
+def test_an_era_that_lists_nothing_differs() -> None:
+    seen = evidence(surface(Era.MODERN), surface(Era.LEGACY, listing=listing()))
+    assert judged("mcp/era-coverage", seen).code == "eras-differ"
+
+
+def test_an_incomplete_list_is_compared_with_nothing() -> None:
+    seen = evidence(surface(Era.MODERN), surface(Era.LEGACY, listing=broken("timeout")))
+    assert judged("mcp/era-coverage", seen).state is State.VERIFIED
+
+
+@pytest.mark.parametrize(
+    ("status", "size", "state", "code"),
+    [
+        (202, 0, State.VERIFIED, None),
+        (202, 4, State.OBSERVED_RISK, "body"),
+        (200, 4, State.OBSERVED_RISK, "not-202"),
+        (200, 0, State.OBSERVED_RISK, "not-202"),
+        (204, 0, State.OBSERVED_RISK, "not-202"),
+        (400, 20, State.FAILED, "refused"),
+        (404, 0, State.FAILED, "refused"),
+        (401, 0, State.NOT_CHECKED, "http-status"),
+        (429, 0, State.NOT_CHECKED, "http-status"),
+        (500, 0, State.NOT_CHECKED, "http-status"),
+        (None, 0, State.NOT_CHECKED, "no-reply"),
+    ],
+)
+def test_the_acknowledgement_is_202_and_empty(
+    status: int | None, size: int, state: State, code: str | None
+) -> None:
+    legacy = surface(acknowledgement=exchange("notifications/initialized", status, size=size))
+    result = judged("mcp/initialized-ack", evidence(legacy))
+    assert (result.state, result.code) == (state, code)
+
+
+def test_a_modern_server_has_no_handshake_to_acknowledge() -> None:
+    result = judged("mcp/initialized-ack", evidence(surface(Era.MODERN)))
+    assert (result.state, result.code) == (State.NOT_CHECKED, "not-applicable")
+    assert result.reason == "the rule is about the legacy era; this server speaks modern 2026-07-28"
+
+
+def with_remark(code: str, era: Era = Era.LEGACY, revision: str = "2025-11-25") -> Any:
+    return evidence(surface(era, revision=revision, listing=listing(exchanges=(remarked(code),))))
+
+
+@pytest.mark.parametrize(
+    ("code", "state"),
+    [
+        ("id-type", State.OBSERVED_RISK),
+        ("id-wrong", State.FAILED),
+        ("id-null", State.FAILED),
+        ("batch", State.FAILED),
+        ("result-and-error", State.FAILED),
+        ("bom", State.VERIFIED),
+    ],
+)
+def test_an_envelope_is_judged_by_what_clients_do_with_it(code: str, state: State) -> None:
+    result = judged("mcp/envelope", with_remark(code))
+    assert (result.state, result.code) == (state, code if state is not State.VERIFIED else None)
+
+
+def test_a_batch_is_right_where_the_revision_has_them() -> None:
+    assert judged("mcp/envelope", with_remark("batch", revision="2025-03-26")).state is State.VERIFIED
+    assert judged("mcp/envelope", with_remark("batch", revision="2025-06-18")).state is State.FAILED
+    assert judged("mcp/envelope", with_remark("batch", revision="unheard of")).state is State.FAILED
+
+
+def test_a_request_of_the_servers_own_is_forbidden_in_the_modern_era_alone() -> None:
+    assert judged("mcp/envelope", with_remark("server-request")).state is State.VERIFIED
+    modern = with_remark("server-request", Era.MODERN, "2026-07-28")
+    assert judged("mcp/envelope", modern).state is State.FAILED
+
+
+def test_pages_that_repeat_a_fault_are_one_finding() -> None:
+    pages = listing(exchanges=tuple(remarked("id-type", "bom") for _ in range(6)), pages=6)
+    seen = evidence(surface(listing=pages))
+    assert len(judged("mcp/envelope", seen).findings) == 1
+    assert len(judged("mcp/message-text", seen).findings) == 1
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["bom", "duplicate-member", "lone-surrogate", "unterminated-event", "wrong-length", "no-content-type"],
+)
+def test_text_that_lenient_parsers_forgive_is_a_risk(code: str) -> None:
+    result = judged("mcp/message-text", with_remark(code))
+    assert (result.state, result.code) == (State.OBSERVED_RISK, code)
+
+
+@pytest.mark.parametrize(
+    ("check", "code"),
+    [
+        ("mcp/message-text", "json"),
+        ("mcp/message-text", "utf-8"),
+        ("mcp/message-text", "depth"),
+        ("mcp/envelope", "envelope"),
+    ],
+)
+def test_an_unreadable_page_is_a_failure(check: str, code: str) -> None:
+    page = exchange("tools/list", fault=fault(code))
+    seen = evidence(surface(listing=broken(code, exchanges=(page,))))
+    assert (judged(check, seen).state, judged(check, seen).code) == (State.FAILED, code)

@@ -1,0 +1,82 @@
+import pytest
+
+from driftwatch.evidence import Missing
+from driftwatch.model import Era, State
+from tests.checks.factories import broken, evidence, exchange, judged, listing, surface, tool
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        *("repeated-cursor", "page-limit", "page-error", "cursor-type", "not-a-list", "not-a-tool"),
+        *("tool-limit", "size-limit", "too-large"),
+        *("encoding", "json", "utf-8", "depth", "envelope", "no-answer"),
+    ],
+)
+def test_a_list_that_the_server_breaks_off_is_failed(code: str) -> None:
+    result = judged("tools/pagination", evidence(surface(listing=broken(code))))
+    assert (result.state, result.code) == (State.FAILED, code)
+
+
+@pytest.mark.parametrize("code", ["timeout", "reset", "deadline", "rate-limited", "protocol", "headers"])
+def test_a_read_that_was_cut_short_says_nothing_about_the_list(code: str) -> None:
+    result = judged("tools/pagination", evidence(surface(listing=broken(code))))
+    assert (result.state, result.code, result.cause) == (State.NOT_CHECKED, code, None)
+
+
+@pytest.mark.parametrize(
+    ("status", "state"),
+    [
+        (404, State.FAILED),
+        (400, State.FAILED),
+        (401, State.NOT_CHECKED),
+        (403, State.NOT_CHECKED),
+        (429, State.NOT_CHECKED),
+        (500, State.NOT_CHECKED),
+        (302, State.NOT_CHECKED),
+    ],
+)
+def test_the_status_of_a_failing_page_decides_whose_fault_it_is(status: int, state: State) -> None:
+    page = exchange("tools/list", status)
+    result = judged("tools/pagination", evidence(surface(listing=broken("http-status", exchanges=(page,)))))
+    assert (result.state, result.code) == (state, "http-status")
+
+
+def test_every_check_of_the_tools_waits_for_a_complete_list() -> None:
+    seen = evidence(surface(listing=broken("repeated-cursor")))
+    for check in ("tool/missing-description", "schema/deep-nesting", "tool/steering-text"):
+        result = judged(check, seen)
+        assert (result.state, result.cause) == (State.NOT_CHECKED, "tools/pagination")
+        assert result.reason == "the tool list is incomplete: there was a repeated-cursor"
+
+
+def test_a_paginated_list_says_how_many_pages_it_has() -> None:
+    pages = listing(tool("a"), tool("b"), pages=2, exchanges=(exchange("tools/list"),) * 2, cursors=("",))
+    result = judged("tools/pagination", evidence(surface(Era.LEGACY, listing=pages)))
+    assert (result.state, result.reason) == (State.VERIFIED, "2 tools on 2 pages")
+
+
+def test_a_list_that_was_read_twice_is_remarked() -> None:
+    result = judged("tools/pagination", evidence(surface(listing=listing(tool(), refetched=True))))
+    assert result.state is State.VERIFIED
+    assert result.reason is not None
+
+
+def test_pages_of_different_cache_scopes_break_a_must() -> None:
+    scopes = listing(tool(), pages=2, cache_scopes=("public", "private"))
+    result = judged("tools/pagination", evidence(surface(Era.MODERN, listing=scopes)))
+    assert (result.state, result.code) == (State.FAILED, "cache-scope")
+    assert result.findings[0].measured == '"private" and "public"'
+
+
+def test_a_server_without_the_tools_capability_is_not_checked_for_that_reason() -> None:
+    missing = Missing("the server declares no tools capability", "no-tools-capability")
+    for check in ("tools/pagination", "schema/missing-required", "release/fingerprint"):
+        result = judged(check, evidence(surface(listing=missing)), fingerprints={Era.LEGACY: missing})
+        assert (result.state, result.code, result.cause) == (State.NOT_CHECKED, "no-tools-capability", None)
+
+
+def test_one_era_with_a_broken_list_fails_the_server() -> None:
+    seen = evidence(surface(Era.MODERN), surface(Era.LEGACY, listing=broken("json")))
+    result = judged("tools/pagination", seen)
+    assert (result.state, result.code, result.findings[0].era) == (State.FAILED, "json", Era.LEGACY)
