@@ -1,0 +1,130 @@
+"""The canonical form ``dw1``: one spelling for every JSON value that means the same.
+
+docs/fingerprint.md specifies it. In short: compact ASCII JSON; members by code point; numbers by value;
+inside a schema, the arrays that are sets sorted and without repetitions. References are never followed.
+Nothing here fails or recurses, whatever the depth and the numbers.
+"""
+
+import json
+from decimal import Decimal
+from json.encoder import encode_basestring_ascii as quote
+
+from driftwatch.model import Json
+from driftwatch.toolset.keywords import HOLDS, Holds
+
+ALGORITHM = "dw1"
+"""The name and version of the canonical form and of what the digests cover."""
+
+_write_shallow = json.JSONEncoder(sort_keys=True, separators=(",", ":"), check_circular=False).encode
+_CONTAINERS = (dict, list)
+_NOTHING: dict[str, Holds] = {}
+
+
+def canonical(value: Json) -> str:
+    """The canonical form of plain data: every array keeps its order."""
+    if type(value) is str:
+        return quote(value)
+    if value is None:
+        return "null"
+    return _write(_normal(value, Holds.DATA))
+
+
+def canonical_schema(schema: Json) -> str:
+    """The canonical form of a JSON Schema: arrays that are sets by keyword are sorted."""
+    if schema is None:
+        return "null"
+    return _write(_normal(schema, Holds.SCHEMA))
+
+
+def _normal(value: Json, holds: Holds) -> Json:
+    """A copy with normal numbers and sorted sets, made without recursion."""
+    top = [value]
+    if type(value) is float:
+        top[0] = _number(value)
+    # The copy to fill, the key in it, the container to copy there, and what that is.
+    todo: list[tuple[Json, Json, Json, Holds]] = (
+        [(top, 0, value, holds)] if type(value) in _CONTAINERS else []
+    )
+    while todo:
+        holder, key, item, holds = todo.pop()
+        known, inside = _NOTHING, Holds.DATA
+        if type(item) is dict:
+            copy, members = dict(item), item.items()
+            if (
+                holds is Holds.SCHEMA or holds is Holds.SET
+            ):  # an object in the place of a set is read as a schema
+                known = HOLDS
+            elif holds is Holds.SCHEMAS:
+                inside = Holds.SCHEMA
+            elif holds is Holds.SETS:
+                inside = Holds.SET
+        elif holds is Holds.SET:
+            holder[key] = _sorted_set(item)
+            continue
+        else:
+            copy, members = list(item), enumerate(item)
+            if holds is Holds.SCHEMA:
+                inside = Holds.SCHEMA
+        holder[key] = copy
+        for name, member in members:
+            kind = type(member)
+            if kind is dict or kind is list:
+                todo.append((copy, name, member, known.get(name, inside)))
+            elif kind is float:
+                copy[name] = _number(member)
+    return top[0]
+
+
+def _sorted_set(members: list[Json]) -> list[Json]:
+    if all(type(member) is str for member in members):
+        return sorted(set(members), key=quote)
+    by_form = {canonical(member): member for member in members}
+    return [_normal(by_form[form], Holds.DATA) for form in sorted(by_form)]
+
+
+def _number(value: float) -> int | float:
+    """An integer for a whole number (the one its shortest spelling names); else the float itself."""
+    if not value.is_integer():
+        return value
+    return int(value) if abs(value) < 2**53 else int(Decimal(repr(value)))
+
+
+def _write(value: Json) -> str:
+    try:
+        return _write_shallow(value)
+    except (RecursionError, ValueError):  # too deep for the encoder, or an integer of more than 4,300 digits
+        return _write_deep(value)
+
+
+def _write_deep(value: Json) -> str:
+    """What _write_shallow writes, without recursion."""
+    out: list[str] = []
+    todo: list[Json] = [value]  # values still to write, last first; a _Raw is written as it is
+    while todo:
+        item = todo.pop()
+        if isinstance(item, _Raw):
+            out.append(item)
+        elif isinstance(item, dict):
+            todo.append(_Raw("}"))
+            for index, name in enumerate(sorted(item, reverse=True), start=1):
+                comma = "," if index < len(item) else ""
+                todo += [item[name], _Raw(f"{comma}{quote(name)}:")]
+            out.append("{")
+        elif isinstance(item, list):
+            todo.append(_Raw("]"))
+            for index, member in enumerate(reversed(item), start=1):
+                todo.append(member)
+                if index < len(item):
+                    todo.append(_Raw(","))
+            out.append("[")
+        elif type(item) is int:
+            out.append(format(Decimal(item), "f"))  # unlike str(), without a limit on the digits
+        else:
+            out.append(_write_shallow(item))
+    return "".join(out)
+
+
+class _Raw(str):
+    """Canonical text that is already written."""
+
+    __slots__ = ()

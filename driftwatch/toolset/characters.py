@@ -1,0 +1,130 @@
+"""Characters nobody sees: a table of code points, and where each of them has honest work to do.
+
+Sources: Unicode 15.1, DerivedCoreProperties (Default_Ignorable_Code_Point) and the C0 and C1 controls;
+Unicode Technical Standard 51 for emoji sequences. Wider than the launch checklist's class (item 8), which
+lacks soft hyphens, isolates and tag characters.
+"""
+
+import re
+import unicodedata
+from bisect import bisect_right
+from dataclasses import dataclass
+
+# First and last code point, and what they are where Unicode has no name for one.
+_RANGES = (
+    (0x0000, 0x0008, "CONTROL"),
+    (0x000B, 0x000C, "CONTROL"),
+    (0x000E, 0x001F, "CONTROL"),
+    (0x007F, 0x009F, "CONTROL"),
+    (0x00AD, 0x00AD, "SOFT HYPHEN"),
+    (0x034F, 0x034F, "COMBINING GRAPHEME JOINER"),
+    (0x061C, 0x061C, "ARABIC LETTER MARK"),
+    (0x115F, 0x1160, "HANGUL FILLER"),
+    (0x17B4, 0x17B5, "KHMER INHERENT VOWEL"),
+    (0x180B, 0x180F, "MONGOLIAN SELECTOR"),
+    (0x200B, 0x200F, "ZERO WIDTH"),
+    (0x202A, 0x202E, "BIDIRECTIONAL CONTROL"),
+    (0x2060, 0x206F, "INVISIBLE FORMAT"),
+    (0x3164, 0x3164, "HANGUL FILLER"),
+    (0xFE00, 0xFE0F, "VARIATION SELECTOR"),
+    (0xFEFF, 0xFEFF, "ZERO WIDTH NO-BREAK SPACE"),
+    (0xFFA0, 0xFFA0, "HALFWIDTH HANGUL FILLER"),
+    (0xFFF0, 0xFFFB, "INVISIBLE FORMAT"),
+    (0x1BCA0, 0x1BCA3, "SHORTHAND FORMAT"),
+    (0x1D173, 0x1D17A, "MUSICAL FORMAT"),
+    (0xE0000, 0xE00FF, "TAG"),
+    (0xE0100, 0xE01EF, "VARIATION SELECTOR"),
+    (0xE01F0, 0xE0FFF, "INVISIBLE FORMAT"),
+)
+_FIRSTS = [first for first, _, _ in _RANGES]
+
+HIDDEN = re.compile("[" + "".join(f"{chr(first)}-{chr(last)}" for first, last, _ in _RANGES) + "]")
+"""Matches one hidden character."""
+
+# Scripts in which the zero width joiners shape letters: Arabic to Thaana, the scripts of India, Tibetan,
+# Myanmar, Khmer, Mongolian.
+_JOINING = ((0x0600, 0x08FF), (0x0900, 0x0DFF), (0x0F00, 0x0FFF), (0x1000, 0x109F), (0x1780, 0x18AF))
+_MONGOLIAN = ((0x1800, 0x18AF),)
+_IDEOGRAPHS = ((0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x3FFFF))
+_SKIN_TONES = ((0x1F3FB, 0x1F3FF),)
+_PICTOGRAPHS = ((0x2190, 0x2BFF), (0x1F000, 0x1FAFF))
+
+_RIGHT_TO_LEFT = re.compile(
+    "[\u0590-\u061b\u061d-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
+)
+
+_FLAG = "\U0001f3f4"
+_TAG = 0xE0000
+_FLAGS = {
+    "".join(chr(_TAG + ord(letter)) for letter in region) + "\U000e007f"
+    for region in ("gbeng", "gbsct", "gbwls")
+}
+"""The three flags that are spelled with tag characters (UTS 51, RGI_Emoji_Tag_Sequence)."""
+_FLAG_LENGTH = 6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hidden:
+    """One character that nobody sees."""
+
+    position: int
+    """Its index in the text."""
+    code_point: int
+    name: str
+    """Unicode's name, or the kind of character where there is none."""
+    legitimate: bool
+    """True where it shapes what is seen: in an emoji, in a script that needs it, in right-to-left text."""
+
+    def __str__(self) -> str:
+        return f"U+{self.code_point:04X} {self.name}"
+
+
+def invisible(text: str) -> tuple[Hidden, ...]:
+    """Every hidden character of a text, in order."""
+    found = list(HIDDEN.finditer(text))
+    if not found:
+        return ()
+    right_to_left = _RIGHT_TO_LEFT.search(text) is not None
+    return tuple(_hidden(text, match.start(), right_to_left=right_to_left) for match in found)
+
+
+def _hidden(text: str, position: int, *, right_to_left: bool) -> Hidden:
+    code_point = ord(text[position])
+    kind = _RANGES[bisect_right(_FIRSTS, code_point) - 1][2]
+    return Hidden(
+        position=position,
+        code_point=code_point,
+        name=unicodedata.name(chr(code_point), kind),
+        legitimate=_legitimate(text, position, code_point, right_to_left=right_to_left),
+    )
+
+
+def _legitimate(text: str, position: int, code_point: int, *, right_to_left: bool) -> bool:
+    before = text[position - 1] if position else ""
+    after = text[position + 1 : position + 2]
+    if code_point in {0x200C, 0x200D}:
+        return _within(before, _JOINING) or (code_point == 0x200D and _joins_emoji(text, position))
+    if code_point in {0x200E, 0x200F, 0x061C}:
+        return right_to_left
+    if 0xFE00 <= code_point <= 0xFE0F:
+        keycap = code_point == 0xFE0F and before in set("0123456789#*") and after == "\u20e3"
+        return keycap or (not before.isascii() and not before.isspace() and not HIDDEN.match(before))
+    if 0xE0100 <= code_point <= 0xE01EF:
+        return _within(before, _IDEOGRAPHS)
+    if 0x180B <= code_point <= 0x180F:
+        return _within(before, _MONGOLIAN)
+    if _TAG <= code_point <= 0xE007F:
+        start = text.rfind(_FLAG, max(0, position - _FLAG_LENGTH), position) + 1
+        return start > 0 and text[start : start + _FLAG_LENGTH] in _FLAGS
+    return False
+
+
+def _joins_emoji(text: str, position: int) -> bool:
+    before = text[max(0, position - 3) : position].rstrip("\ufe0f")
+    if before and _within(before[-1], _SKIN_TONES):
+        before = before[:-1]
+    return _within(before[-1:], _PICTOGRAPHS) and _within(text[position + 1 : position + 2], _PICTOGRAPHS)
+
+
+def _within(character: str, ranges: tuple[tuple[int, int], ...]) -> bool:
+    return character != "" and any(first <= ord(character) <= last for first, last in ranges)

@@ -1,0 +1,203 @@
+"""The differences between two definitions of one tool, in words."""
+
+from driftwatch.model import Json
+from driftwatch.toolset.canonical import canonical
+from driftwatch.toolset.change import BREAKING, COMPATIBLE, COSMETIC, TEXT, WIDENS_HARM, Change
+from driftwatch.toolset.ledger import INPUT, OUTPUT
+from driftwatch.toolset.remarks import text_change
+from driftwatch.toolset.schemas import compare_schemas, dialect
+from driftwatch.toolset.screening import screen
+from driftwatch.toolset.tools import HINTS, TASK_SUPPORT, Entry, with_defaults
+from driftwatch.toolset.views import ANYTHING, Allowance, escape, same
+from driftwatch.toolset.wording import value
+
+_CONSEQUENCES = {
+    ("readOnlyHint", False): "it says that it may now change things",
+    ("readOnlyHint", True): "it says that it no longer changes anything",
+    ("destructiveHint", True): "it says that it may now destroy things",
+    ("destructiveHint", False): "it says that it no longer destroys anything",
+    ("openWorldHint", True): "it says that it may now reach beyond the server",
+    ("openWorldHint", False): "it says that it no longer reaches beyond the server",
+    ("idempotentHint", False): "it says that a repeated call may now do more",
+    ("idempotentHint", True): "it says that a repeated call does nothing more",
+}
+
+
+def compare_definitions(old: Entry, new: Entry, pool: Allowance) -> list[Change]:
+    """Every difference of two definitions but the name, flagged; messages lack the name. Never empty if any."""
+    if (
+        old.schema == new.schema
+        and old.surface == new.surface
+        and isinstance(old.tool, dict) is isinstance(new.tool, dict)
+    ):
+        return []
+    if not isinstance(old.tool, dict) or not isinstance(new.tool, dict):
+        return [_replaced(old.tool, new.tool)]
+    changes = [
+        *_compare_inputs(old, new, pool),
+        *_compare_outputs(old.tool.get("outputSchema"), new.tool.get("outputSchema"), pool),
+        *_compare_text(old.tool, new.tool, "description"),
+        *_compare_text(old.tool, new.tool, "title"),
+        *_compare_annotations(old.tool, new.tool),
+        *_compare_execution(old.tool, new.tool),
+    ]
+    changes = screen(changes, old.tool, new.tool)
+    return changes or [_rewritten(old, new)]
+
+
+def _replaced(old: Json, new: Json) -> Change:
+    message = f"the definition is now {value(new)} (was {value(old)})"
+    return Change(
+        kind="schema-replaced", tool=None, klass=BREAKING, message=message, pointer="", before=old, after=new
+    )
+
+
+def _compare_inputs(old: Entry, new: Entry, pool: Allowance) -> list[Change]:
+    if old.schema == new.schema:
+        return []
+    before, after = old.tool.get("inputSchema"), new.tool.get("inputSchema")
+    if after is None:
+        message = "the input schema is gone"
+        return [_change("schema-lost", BREAKING, message, "/inputSchema", before, after)]
+    return compare_schemas(INPUT, ANYTHING if before is None else before, after, "/inputSchema", pool)
+
+
+def _compare_outputs(before: Json, after: Json, pool: Allowance) -> list[Change]:
+    pointer = "/outputSchema"
+    if before is None and after is None:
+        return []
+    if before is None:
+        message = "an output schema was added"
+        return [_change("output-added", COMPATIBLE, message, pointer, before, after)]
+    if after is None:
+        message = "the output schema was removed"
+        return [_change("output-removed", BREAKING, message, pointer, before, after)]
+    return compare_schemas(OUTPUT, before, after, pointer, pool)
+
+
+def _compare_text(old: Json, new: Json, member: str) -> list[Change]:
+    before, after = old.get(member), new.get(member)
+    if before is None and after is None or same(before, after):
+        return []
+    said = text_change(
+        *(item if isinstance(item, str) or item is None else value(item) for item in (before, after))
+    )
+    return [_change(member, TEXT, f"{member} {said}", f"/{member}", before, after)]
+
+
+def _compare_annotations(old: Json, new: Json) -> list[Change]:
+    before, after = (with_defaults(tool.get("annotations"), HINTS) for tool in (old, new))
+    if not isinstance(before, dict) or not isinstance(after, dict):
+        if same(before, after):
+            return []
+        message = f"annotations are now {value(after)} (were {value(before)})"
+        return [_change("annotation", TEXT, message, "/annotations", before, after)]
+    changes = []
+    for name in sorted(before.keys() | after.keys()):
+        one, other = before.get(name), after.get(name)
+        if same(one, other):
+            continue
+        pointer = f"/annotations/{escape(name)}"
+        if name == "title":
+            message = f"title (annotation) {text_change(*(_words(item) for item in (one, other)))}"
+            changes.append(_change("title", TEXT, message, pointer, one, other))
+            continue
+        told = _CONSEQUENCES.get((name, other), "") if isinstance(other, bool) else ""
+        message = f"annotation {name} is now {value(other)} (was {value(one)})" + (
+            f": {told}" if told else ""
+        )
+        flags = (WIDENS_HARM,) if _widens_harm(name, before, after) else ()
+        changes.append(_change("annotation", TEXT, message, pointer, one, other, flags))
+    return changes
+
+
+def _words(of: Json) -> str | None:
+    return of if isinstance(of, str) or of is None else value(of)
+
+
+def _widens_harm(name: str, before: dict[str, Json], after: dict[str, Json]) -> bool:
+    """True when a hint now allows more harm; destructiveHint means nothing while readOnlyHint is true."""
+    if name == "readOnlyHint":
+        return before[name] is True and after[name] is not True
+    if name == "destructiveHint":
+        return before[name] is False and after[name] is not False and after["readOnlyHint"] is not True
+    return name == "openWorldHint" and before[name] is False and after[name] is not False
+
+
+def _compare_execution(old: Json, new: Json) -> list[Change]:
+    before, after = (with_defaults(tool.get("execution"), TASK_SUPPORT) for tool in (old, new))
+    if same(before, after):
+        return []
+    if not isinstance(before, dict) or not isinstance(after, dict):
+        message = f"execution is now {value(after)} (was {value(before)})"
+        return [_change("task-support", BREAKING, message, "/execution", before, after)]
+    changes = []
+    for name in sorted(before.keys() | after.keys()):
+        one, other = before.get(name), after.get(name)
+        if same(one, other):
+            continue
+        if name == "taskSupport":
+            # A caller that worked before goes on working only where tasks become, or stay, a choice.
+            klass = COMPATIBLE if other == "optional" else BREAKING
+            message = f"task support is now {value(other)} (was {value(one)})"
+        else:
+            klass, message = TEXT, f"execution.{name} is now {value(other)} (was {value(one)})"
+        changes.append(_change("task-support", klass, message, f"/execution/{escape(name)}", one, other))
+    return changes
+
+
+def _rewritten(old: Entry, new: Entry) -> Change:
+    """The one change that says that nothing changed but the writing."""
+    member, noun = (
+        ("inputSchema", "input schema") if old.schema != new.schema else ("outputSchema", "output schema")
+    )
+    before, after = old.tool.get(member), new.tool.get(member)
+    how = _how_rewritten(before, after)
+    message = f"{noun} written differently, same meaning" + (f": {how}" if how else "")
+    return _change("rewritten", COSMETIC, message, f"/{member}", before, after)
+
+
+def _how_rewritten(before: Json, after: Json) -> str:
+    """Which of the known ways of writing the same it is; empty for another."""
+    if not isinstance(before, dict) or not isinstance(after, dict):
+        return ""
+    ways = []
+    if before.get("$schema") != after.get("$schema"):
+        name = dialect(after.get("$schema"))
+        spelled = (
+            "spelled differently"
+            if "$schema" in before and "$schema" in after
+            else "spelled out"
+            if "$schema" in after
+            else "left out"
+        )
+        ways.append(f"the dialect {name} is {spelled}")
+    one, other = canonical(before), canonical(after)
+    references = one.count('"$ref":'), other.count('"$ref":')
+    if references[0] != references[1]:
+        ways.append("a `$ref` is written out" if references[0] > references[1] else "a `$ref` is used")
+    elif any(_names(before, keyword) != _names(after, keyword) for keyword in ("$defs", "definitions")):
+        ways.append("definitions have other names")
+    if one.count('"additionalProperties":true') != other.count('"additionalProperties":true'):
+        ways.append("`additionalProperties: true` is written out or left out")
+    return ", ".join(ways)
+
+
+def _names(schema: dict[str, Json], keyword: str) -> set[str]:
+    definitions = schema.get(keyword)
+    return set(definitions) if isinstance(definitions, dict) else set()
+
+
+def _change(
+    kind: str, klass: str, message: str, pointer: str, before: Json, after: Json, flags: tuple[str, ...] = ()
+) -> Change:
+    return Change(
+        kind=kind,
+        tool=None,
+        klass=klass,
+        message=message,
+        pointer=pointer,
+        before=before,
+        after=after,
+        flags=flags,
+    )

@@ -1,0 +1,172 @@
+"""The differences between two tool lists, in words."""
+
+from collections import defaultdict
+from collections.abc import Hashable
+from dataclasses import replace
+
+from driftwatch.model import Json
+from driftwatch.toolset.canonical import canonical
+from driftwatch.toolset.change import BREAKING, COMPATIBLE, TEXT, Change, Diff
+from driftwatch.toolset.definitions import compare_definitions
+from driftwatch.toolset.pairing import Pairing, pair
+from driftwatch.toolset.remarks import text_change
+from driftwatch.toolset.screening import Text, flagged, judged, texts, traits
+from driftwatch.toolset.tools import Entry, Toolset, name_of
+from driftwatch.toolset.views import Allowance, names
+from driftwatch.toolset.wording import listed, quote
+
+_NAMED = 3
+"""Of tools that changed alike this many are named; of more, only these."""
+
+_STEPS = 500_000
+"""Places of schemas read and compared in one diff; a thousand tools of two megabytes need a tenth of it."""
+
+_KEPT = ("name", "title", "description", "inputSchema", "outputSchema", "annotations", "execution")
+"""What of a tool is shown as the value of a change."""
+
+
+def diff(old: Toolset, new: Toolset) -> Diff:
+    """The changes from one complete tool list to another, worst first.
+
+    Empty if and only if the fingerprints are the same pair. Never raises, whatever the tools are.
+    """
+    pairing = pair(old.entries, new.entries)
+    changes = [*_instructions(old.instructions, new.instructions), *_removed(pairing), *_added(pairing, old)]
+    alike: defaultdict[Hashable, list[Change]] = defaultdict(list)
+    pool = Allowance(_STEPS)
+    for one, other in pairing.same:
+        _collect(compare_definitions(one, other, pool), other, alike)
+    for one, other in pairing.renamed:
+        found = compare_definitions(one, other, pool)
+        changes.append(_renamed(one, other, found))
+        _collect(found, other, alike)
+    survivors = pairing.unchanged + len(pairing.same) + len(pairing.renamed)
+    whole = survivors if survivors == len(new.tools) else None
+    changes += [_told_once(group, whole) for group in alike.values()]
+    return Diff(changes=tuple(sorted(changes, key=lambda change: change.order)))
+
+
+def _collect(found: list[Change], entry: Entry, alike: dict[Hashable, list[Change]]) -> None:
+    for change in found:
+        mark = (change.kind, change.klass, change.pointer, change.message, change.flags)
+        alike[mark].append(replace(change, tool=name_of(entry.tool)))
+
+
+def _told_once(group: list[Change], whole: int | None) -> Change:
+    """One change for all tools that changed alike; ``whole`` is the number of tools when all of the list stayed."""
+    first = group[0]
+    if len(group) == 1:
+        return replace(first, message=f"{quote(first.tool or '')}: {first.message}")
+    tools = tuple(change.tool or "" for change in group)
+    if len(tools) == whole and len(tools) > _NAMED:
+        who = f"all {len(tools)} tools"
+    elif len(tools) > _NAMED + 1:
+        who = f"{len(tools)} tools ({listed(map(quote, tools), _NAMED)})"
+    else:
+        who = ", ".join(map(quote, tools))
+    return replace(
+        first,
+        tool=None,
+        message=f"{who}: {first.message}",
+        before=_shared([change.before for change in group]),
+        after=_shared([change.after for change in group]),
+        count=len(tools),
+        tools=tools,
+    )
+
+
+def _shared(values: list[Json]) -> Json:
+    """The value that all have; None where they differ."""
+    form = canonical(values[0])
+    return values[0] if all(canonical(value) == form for value in values[1:]) else None
+
+
+def _removed(pairing: Pairing) -> list[Change]:
+    return [
+        Change(
+            kind="tool-removed",
+            tool=name_of(entry.tool),
+            klass=BREAKING,
+            message=f"tool {quote(name_of(entry.tool))} removed",
+            before=_shown(entry.tool),
+        )
+        for entry in pairing.removed
+    ]
+
+
+def _added(pairing: Pairing, old: Toolset) -> list[Change]:
+    known = {entry.name for entry in old.entries}
+    twins = {
+        entry.schema: name_of(entry.tool) for entry in pairing.removed if '"properties":{"' in entry.schema
+    }
+    changes = []
+    for entry in pairing.added:
+        name = quote(name_of(entry.tool))
+        message = (
+            f"another tool {name} added" if entry.name in known else f"tool {name} added {_size(entry.tool)}"
+        )
+        if entry.schema in twins:
+            message += f", with the parameters of the removed {quote(twins[entry.schema])}"
+        change = Change(
+            kind="tool-added",
+            tool=name_of(entry.tool),
+            klass=COMPATIBLE,
+            message=message,
+            after=_shown(entry.tool),
+        )
+        nothing = traits(())
+        for item in texts(entry.tool):
+            flags, said = judged(item, nothing)
+            change = flagged(change, flags, said)
+        changes.append(change)
+    return changes
+
+
+def _size(tool: Json) -> str:
+    """Such as ``(3 parameters, 1 required)``."""
+    schema = tool.get("inputSchema") if isinstance(tool, dict) else None
+    declared = schema.get("properties") if isinstance(schema, dict) else None
+    count = len(declared) if isinstance(declared, dict) else 0
+    if not isinstance(schema, dict) or not count:
+        return "(no parameters)"
+    required = len(set(names(schema.get("required"))))
+    return f"({count} parameter{'s' if count > 1 else ''}, {required} required)"
+
+
+def _renamed(one: Entry, other: Entry, found: list[Change]) -> Change:
+    before, after = name_of(one.tool), name_of(other.tool)
+    parameters = any(
+        (change.pointer or "").startswith("/inputSchema") and change.klass != TEXT for change in found
+    )
+    same = "other parameters too" if parameters else "same parameters"
+    return Change(
+        kind="tool-renamed",
+        tool=after,
+        klass=BREAKING,
+        message=f"tool {quote(before)} renamed to {quote(after)} ({same})",
+        pointer="/name",
+        before=before,
+        after=after,
+    )
+
+
+def _shown(tool: Json) -> Json:
+    """A tool without what no digest covers."""
+    return {name: tool[name] for name in _KEPT if name in tool} if isinstance(tool, dict) else tool
+
+
+def _instructions(before: str | None, after: str | None) -> list[Change]:
+    if before == after:
+        return []
+    change = Change(
+        kind="instructions",
+        tool=None,
+        klass=TEXT,
+        message=f"instructions {text_change(before, after)}",
+        before=before,
+        after=after,
+    )
+    if after is None:
+        return [change]
+    old, new = (Text("", text or "", prose=True, described=True) for text in (before, after))
+    return [flagged(change, *judged(new, traits((old,))))]

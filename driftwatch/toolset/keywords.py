@@ -1,0 +1,112 @@
+"""Which JSON Schema keyword holds what: schemas, sets or plain data.
+
+The union of the vocabularies that MCP servers use, draft-04 to 2020-12. A keyword that is not listed here
+holds data: so do ``default``, ``const``, ``examples`` and the members of ``enum``.
+"""
+
+from enum import Enum
+
+from driftwatch.model import Json
+
+
+class Holds(Enum):
+    """What stands under a keyword, or in a place of a schema."""
+
+    DATA = "data"
+    SCHEMA = "schema"
+    """One schema, or an array of schemas."""
+    SCHEMAS = "schemas"
+    """An object whose values are schemas; its keys are names, not keywords."""
+    SET = "set"
+    """An array whose order and repetitions mean nothing."""
+    SETS = "sets"
+    """An object whose values are sets (or, in ``dependencies``, schemas)."""
+
+
+HOLDS = {
+    **dict.fromkeys(
+        (
+            "additionalItems",
+            "additionalProperties",
+            "allOf",
+            "anyOf",
+            "contains",
+            "contentSchema",
+            "else",
+            "if",
+            "items",
+            "not",
+            "oneOf",
+            "prefixItems",
+            "propertyNames",
+            "then",
+            "unevaluatedItems",
+            "unevaluatedProperties",
+        ),
+        Holds.SCHEMA,
+    ),
+    **dict.fromkeys(
+        ("$defs", "definitions", "dependentSchemas", "patternProperties", "properties"), Holds.SCHEMAS
+    ),
+    **dict.fromkeys(("enum", "required", "type"), Holds.SET),
+    **dict.fromkeys(("dependencies", "dependentRequired"), Holds.SETS),
+}
+"""What each keyword holds; absent ones hold data."""
+
+PROSE = ("title", "description", "$comment")
+"""Keywords whose value is written to be read."""
+
+_STRUCTURE = ("$id", "$schema", "$anchor", "$dynamicAnchor", "$vocabulary", "$defs", "definitions", "id")
+_REMARKS = ("deprecated", "readOnly", "writeOnly")
+
+NOTES = frozenset((*PROSE, *_STRUCTURE, *_REMARKS, "default", "examples"))
+"""Keywords that never make an argument valid or invalid."""
+
+_NUMBER = (int, float)
+_LIST = (list,)
+_OBJECT = (dict,)
+_SCHEMA = (dict, bool)
+_TEXT = (str,)
+
+_SHAPES: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(
+        ("minimum", "maximum", "multipleOf", "minLength", "maxLength", "minItems", "maxItems")
+        + ("minProperties", "maxProperties", "minContains", "maxContains"),
+        _NUMBER,
+    ),
+    **dict.fromkeys(("exclusiveMinimum", "exclusiveMaximum"), (int, float, bool)),
+    **dict.fromkeys(("pattern", "format", "$ref", "$dynamicRef"), _TEXT),
+    **dict.fromkeys(("enum", "allOf", "anyOf", "oneOf", "prefixItems"), _LIST),
+    **dict.fromkeys(
+        ("properties", "patternProperties", "dependentSchemas", "dependentRequired", "dependencies"), _OBJECT
+    ),
+    **dict.fromkeys(
+        ("additionalProperties", "unevaluatedProperties", "propertyNames", "unevaluatedItems")
+        + ("additionalItems", "contains", "not", "if", "then", "else"),
+        _SCHEMA,
+    ),
+    "items": (dict, bool, list),
+    "required": _LIST,
+    "type": (str, list),
+    "uniqueItems": (bool,),
+}
+"""The JSON types that a rule's value may have, draft-04 to 2020-12."""
+
+
+def malformed(keyword: str, value: Json) -> bool:
+    """True when a rule has a value that no draft gives it."""
+    shapes = _SHAPES.get(keyword)
+    if shapes is None:
+        return False
+    if not isinstance(value, shapes) or (isinstance(value, bool) and bool not in shapes):
+        return True
+    return (
+        keyword in {"required", "type"}
+        and isinstance(value, list)
+        and any(type(item) is not str for item in value)
+    )
+
+
+def known(keyword: str) -> bool:
+    """True for a keyword that has a comparison of its own, or none because it only gives the schema structure."""
+    return keyword in _SHAPES or keyword == "const" or (keyword in NOTES and keyword not in _REMARKS)

@@ -1,0 +1,123 @@
+"""Where the comparison of one schema writes down what it finds, in words and with its class."""
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Final
+
+from driftwatch.model import Json
+from driftwatch.toolset.change import BREAKING, COMPATIBLE, TEXT, Change
+from driftwatch.toolset.wording import quote
+
+
+class Effect(Enum):
+    """What a change does to the set of values that a schema accepts."""
+
+    NARROWED = "narrowed"
+    WIDENED = "widened"
+    EXCHANGED = "exchanged"
+    """Some values are gone and others are new."""
+    NONE = "none"
+    """The same values; they mean something else (a default)."""
+    TEXT = "text"
+    """Only what is read."""
+
+
+class _Absent:
+    """The value of a keyword that is not there, which null is not."""
+
+
+ABSENT: Final = _Absent()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """Who is hurt by a change: callers write the input, readers read the output."""
+
+    name: str
+    """``input`` or ``output``."""
+    noun: str
+    """What a property is called."""
+    classes: dict[Effect, str]
+    must: str
+    """How a rule is said: ``must now be``, ``is now``."""
+    have: str
+    kinds: dict[str, str]
+    """Kinds of change that have another name on this side."""
+
+    def of(self, path: str) -> str:
+        """What stands at a path, as the subject of a sentence."""
+        if not path:
+            return f"the {self.name}"
+        return quote(path) if self is INPUT else f"output {quote(path)}"
+
+
+INPUT = Side(
+    name="input",
+    noun="parameter",
+    classes={
+        Effect.NARROWED: BREAKING,
+        Effect.WIDENED: COMPATIBLE,
+        Effect.EXCHANGED: BREAKING,
+        Effect.NONE: COMPATIBLE,
+        Effect.TEXT: TEXT,
+    },
+    must="must now be",
+    have="must now have",
+    kinds={
+        "dropped": "parameter-dropped",
+        "added": "parameter-added",
+        "renamed": "parameter-renamed",
+        "text": "parameter-text",
+    },
+)
+OUTPUT = Side(
+    name="output",
+    noun="output property",
+    classes={
+        Effect.NARROWED: COMPATIBLE,
+        Effect.WIDENED: BREAKING,
+        Effect.EXCHANGED: BREAKING,
+        Effect.NONE: COMPATIBLE,
+        Effect.TEXT: TEXT,
+    },
+    must="is now",
+    have="now has",
+    kinds={
+        "dropped": "output-property-dropped",
+        "added": "output-property-added",
+        "renamed": "output-property-renamed",
+        "required": "output-required",
+        "optional": "output-optional",
+        "text": "output-text",
+    },
+)
+
+
+@dataclass(slots=True)
+class Ledger:
+    """The changes found in one schema; their messages lack the tool's name yet."""
+
+    side: Side
+    changes: list[Change] = field(default_factory=list)
+
+    def note(
+        self,
+        kind: str,
+        effect: Effect | str,
+        message: str,
+        pointer: str,
+        before: Json = ABSENT,
+        after: Json = ABSENT,
+    ) -> None:
+        """Write down a change; ``effect`` may be a class where the side does not decide it."""
+        self.changes.append(
+            Change(
+                kind=self.side.kinds.get(kind, kind),
+                tool=None,
+                klass=self.side.classes[effect] if isinstance(effect, Effect) else effect,
+                message=message,
+                pointer=pointer,
+                before=None if before is ABSENT else before,
+                after=None if after is ABSENT else after,
+            )
+        )

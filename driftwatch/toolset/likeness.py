@@ -1,0 +1,55 @@
+"""How alike two names, or two texts, are: evidence for a rename."""
+
+import re
+from difflib import SequenceMatcher
+
+_TOKEN = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
+_WORD = re.compile(r"\w+")
+_TYPO = 0.8
+_HALF = 0.5
+_STUB = 2
+
+ACTS = frozenset(
+    "add append archive assign cancel clear close commit copy create delete deploy disable drop enable execute "
+    "get find insert list lock merge modify move open patch post publish purge push put query read remove "
+    "reset restart restore revoke run save search send set show start stop sync unlock update upload upsert write".split()
+)
+"""Words that say what a tool does: ``get_order`` and ``delete_order`` are not one tool renamed."""
+
+
+def tokens(name: str) -> tuple[str, ...]:
+    """``orderID``, ``order_id`` and ``order-id`` are all ``("order", "id")``."""
+    return tuple(token.lower() for token in _TOKEN.findall(name))
+
+
+def respelled(one: str, other: str) -> bool:
+    """True when only case and separators differ."""
+    return one != other and bool(tokens(one)) and "".join(tokens(one)) == "".join(tokens(other))
+
+
+def names_alike(one: str, other: str) -> bool:
+    """True for a prefix or suffix added, a word exchanged, an abbreviation or a typo; False for other acts."""
+    first, second = set(tokens(one)), set(tokens(other))
+    if not first or not second:
+        return False
+    if (first ^ second) & ACTS and first & ACTS and second & ACTS:
+        return False
+    shared = first & second
+    if shared in (first, second) or len(shared) / len(first | second) >= _HALF:
+        return True
+    short, long = sorted((one.lower(), other.lower()), key=len)
+    if long.startswith(short) or (len(short) > _STUB and long.endswith(short)):
+        return True
+    return SequenceMatcher(None, short, long).ratio() >= _TYPO
+
+
+def other_acts(one: str, other: str) -> bool:
+    """True when the names say that different things are done."""
+    first, second = set(tokens(one)) & ACTS, set(tokens(other)) & ACTS
+    return bool(first and second) and first.isdisjoint(second)
+
+
+def texts_alike(one: str, other: str) -> float:
+    """The share of words that two texts have in common, 0 to 1."""
+    first, second = set(_WORD.findall(one.lower())), set(_WORD.findall(other.lower()))
+    return len(first & second) / len(first | second) if first or second else 0.0

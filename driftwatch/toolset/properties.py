@@ -1,0 +1,190 @@
+"""The properties of an object: added, dropped, renamed, required or not, and what else may be there."""
+
+from dataclasses import dataclass
+
+from driftwatch.model import Json
+from driftwatch.toolset.change import BREAKING, COMPATIBLE
+from driftwatch.toolset.essence import essence
+from driftwatch.toolset.ledger import Effect
+from driftwatch.toolset.likeness import names_alike, respelled, texts_alike
+from driftwatch.toolset.values import kinds, type_words
+from driftwatch.toolset.views import ANYTHING, Document, View, names
+from driftwatch.toolset.wording import quote
+from driftwatch.toolset.work import Pair, Work
+
+_SURE = 4
+"""The evidence from which a dropped and an added property are one that was renamed."""
+
+_UNLIKE = 0.3
+"""The share of common words below which two descriptions speak of two things."""
+
+_CANDIDATES = 60
+"""With more dropped or added properties than this, nothing is called renamed."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Property:
+    """One property of an object."""
+
+    name: str
+    schema: Json
+    pointer: str
+    required: bool
+    document: Document
+
+    @property
+    def view(self) -> View:
+        return self.document.view(self.schema, self.pointer)
+
+    def words(self) -> str:
+        """Such as ``(string, optional)``."""
+        said = type_words(kinds(self.view))
+        return f"({said}, {'required' if self.required else 'optional'})"
+
+    @property
+    def description(self) -> str:
+        text = self.view.keywords.get("description")
+        return text.strip() if isinstance(text, str) else ""
+
+
+def compare_properties(old: View, new: View, pair: Pair, work: Work) -> None:
+    """Compare what the two objects declare, name by name."""
+    before, after = _properties(old, work.old), _properties(new, work.new)
+    dropped = {name: item for name, item in before.items() if name not in after}
+    added = {name: item for name, item in after.items() if name not in before}
+    for one, other in _renamed(dropped, added):
+        del dropped[one.name], added[other.name]
+        _note_rename(one, other, pair, work)
+        _compare(one, other, pair, work)
+    for item in dropped.values():
+        _note(work, "dropped", pair, item)
+    for item in added.values():
+        _note(work, "added", pair, item)
+    for name in before.keys() & after.keys():
+        _compare(before[name], after[name], pair, work)
+    declared = before.keys() | after.keys()
+    for name in sorted(set(names(old.keywords.get("required"))) ^ set(names(new.keywords.get("required")))):
+        if name not in declared:
+            was = name in names(old.keywords.get("required"))
+            _note_required(name, was=was, pointer=(old if was else new).at("required"), pair=pair, work=work)
+    _compare_unknown(old, new, "additionalProperties", pair, work)
+    _compare_unknown(old, new, "unevaluatedProperties", pair, work)
+
+
+def _properties(view: View, document: Document) -> dict[str, _Property]:
+    declared = view.keywords.get("properties")
+    required = set(names(view.keywords.get("required")))
+    return {
+        name: _Property(name, schema, view.at_property(name), name in required, document)
+        for name, schema in (declared.items() if isinstance(declared, dict) else ())
+    }
+
+
+def _compare(one: _Property, other: _Property, pair: Pair, work: Work) -> None:
+    work.push(Pair(one.schema, one.pointer, other.schema, other.pointer, pair.below(other.name)))
+    if one.required != other.required:
+        pointer = f"{other.pointer.rpartition('/properties/')[0]}/required"
+        _note_required(other.name, was=one.required, pointer=pointer, pair=pair, work=work)
+
+
+def _note(work: Work, change: str, pair: Pair, item: _Property) -> None:
+    side = work.ledger.side
+    message = f"{side.noun} {quote(pair.below(item.name))} {item.words()} {change}"
+    if change == "dropped":
+        work.ledger.note(change, BREAKING, message, item.pointer, item.schema)
+    else:
+        narrows = side.name == "input" and item.required
+        effect = BREAKING if narrows else COMPATIBLE
+        work.ledger.note(change, effect, message, item.pointer, None, item.schema)
+
+
+def _note_rename(one: _Property, other: _Property, pair: Pair, work: Work) -> None:
+    old, new = quote(pair.below(one.name)), quote(pair.below(other.name))
+    message = f"{work.ledger.side.noun} {old} renamed to {new}"
+    work.ledger.note("renamed", BREAKING, message, other.pointer, one.name, other.name)
+
+
+def _note_required(name: str, *, was: bool, pointer: str, pair: Pair, work: Work) -> None:
+    side = work.ledger.side
+    subject = side.of(pair.below(name))
+    always = "always there" if side.name == "output" else "required"
+    if was:
+        work.ledger.note("optional", Effect.WIDENED, f"{subject} is no longer {always}", pointer, True, False)
+    else:
+        work.ledger.note("required", Effect.NARROWED, f"{subject} is now {always}", pointer, False, True)
+
+
+def _renamed(dropped: dict[str, _Property], added: dict[str, _Property]) -> list[tuple[_Property, _Property]]:
+    """Pairs of one property under two names, surest first."""
+    if not dropped or not added or max(len(dropped), len(added)) > _CANDIDATES:
+        return []
+    lone = len(dropped) == len(added) == 1
+    demands = {id(item): essence(item.document, item.schema) for item in (*dropped.values(), *added.values())}
+    scored = [
+        (_evidence(one, other, same=demands[id(one)] == demands[id(other)], lone=lone), one, other)
+        for one in dropped.values()
+        for other in added.values()
+    ]
+    pairs, taken = [], set()
+    for score, one, other in sorted(scored, key=lambda item: (-item[0], item[1].name, item[2].name)):
+        if score >= _SURE and not taken & {id(one), id(other)}:
+            taken |= {id(one), id(other)}
+            pairs.append((one, other))
+    return pairs
+
+
+def _evidence(one: _Property, other: _Property, *, same: bool, lone: bool) -> int:
+    """How much speaks for one property under another name; _SURE is enough."""
+    before, after = kinds(one.view), kinds(other.view)
+    if before != after and before is not None and after is not None and before.isdisjoint(after):
+        return 0
+    score = int(before == after) + int(one.required == other.required) + int(lone)
+    if same:
+        # Two bare strings are alike by chance; two with a pattern or the same values hardly.
+        score += 3 if len(one.view.rules) > 1 else 1
+    if respelled(one.name, other.name):
+        score += 3
+    elif names_alike(one.name, other.name):
+        score += 2
+    if one.description and other.description:
+        if one.description == other.description:
+            score += 3
+        elif texts_alike(one.description, other.description) < _UNLIKE:
+            score -= 2
+    return score
+
+
+def _compare_unknown(old: View, new: View, keyword: str, pair: Pair, work: Work) -> None:
+    """Compare what is said about properties that are not declared."""
+    before, after = (_open(view.keywords.get(keyword, True)) for view in (old, new))
+    if isinstance(before, dict) and isinstance(after, dict):
+        if before and after:
+            work.push(Pair(before, old.at(keyword), after, new.at(keyword), pair.below("*")))
+            return
+        if not before and not after:
+            return
+    elif before is after:
+        return
+    side = work.ledger.side
+    where = f" of {side.of(pair.path)}" if pair.path else ""
+    what = f"unknown {'parameters' if side.name == 'input' and not pair.path else 'properties'}{where}"
+    if not pair.path and side.name == "output":
+        what = "unknown properties of the output"
+    tighter = after is False or (before is not False and not before)
+    if after is False:
+        message = f"{what} are {'now refused' if side.name == 'input' else 'no longer possible'}"
+    elif not after:
+        message = f"{what} are now {'accepted' if side.name == 'input' else 'possible'}"
+    else:
+        message = f"{what} {side.must} {type_words(kinds(work.new.view(after, '')))}"
+    effect: Effect | str = Effect.NARROWED if tighter else Effect.WIDENED
+    if side.name == "output":  # a reader passes over what it does not know
+        effect = COMPATIBLE
+    pointer = (new if keyword in new.keywords else old).at(keyword)
+    values = (old.keywords.get(keyword), new.keywords.get(keyword))
+    work.ledger.note("additional-properties", effect, message, pointer, *values)
+
+
+def _open(of: Json) -> Json:
+    """False, a schema that says something, or the schema that accepts anything."""
+    return of if of is False or (isinstance(of, dict) and of) else ANYTHING

@@ -1,0 +1,132 @@
+"""The comparison of two JSON Schemas of one tool, place by place, in words.
+
+A worklist instead of recursion: no depth of nesting and no cycle of references can stop it, and every pair
+of places is compared once.
+"""
+
+import re
+
+from driftwatch.model import Json
+from driftwatch.toolset.change import COMPATIBLE, Change
+from driftwatch.toolset.forms import compare_forms
+from driftwatch.toolset.keywords import known
+from driftwatch.toolset.ledger import Effect, Ledger, Side
+from driftwatch.toolset.limits import compare_limits
+from driftwatch.toolset.properties import compare_properties
+from driftwatch.toolset.remarks import compare_keywords, compare_remarks
+from driftwatch.toolset.rules import compare_items, compare_malformed, compare_rules
+from driftwatch.toolset.values import compare_types, compare_values
+from driftwatch.toolset.views import Allowance, Document, View, same
+from driftwatch.toolset.wording import value
+from driftwatch.toolset.work import Pair, Work
+
+_STEPS = 30_000
+"""Places read and compared in one pair of schemas; two that need more are too tangled to compare."""
+
+DEFAULT_DIALECT = "2020-12"
+"""What a schema without ``$schema`` is (specification 2025-11-25, section JSON Schema usage)."""
+
+_SHELL = frozenset({"$schema", "$id", "$comment", "title", "description"})
+
+_DIALECT = re.compile(r"^https?://json-schema\.org/(?:draft/)?(?P<name>draft-0\d|20\d\d-\d\d)/schema#?$")
+
+
+def compare_schemas(side: Side, old: Json, new: Json, pointer: str, pool: Allowance) -> list[Change]:
+    """The differences between two schemas; messages lack the tool's name. What it costs comes out of the pool."""
+    granted = min(_STEPS, max(pool.left, 0))
+    own = Allowance(granted)
+    changes = _compare(Work(Document(old, pointer, own), Document(new, pointer, own), Ledger(side)), own)
+    pool.left -= granted - own.left
+    return changes
+
+
+def _compare(work: Work, allowance: Allowance) -> list[Change]:
+    side, old, new, pointer = work.ledger.side, work.old.root, work.new.root, work.old.pointer
+    if not isinstance(old, dict) or not isinstance(new, dict):
+        if not same(old, new):
+            message = f"the {side.name} schema is now {value(new)} (was {value(old)})"
+            work.ledger.note("schema-replaced", Effect.EXCHANGED, message, pointer, old, new)
+        return work.ledger.changes
+    if _lost(old, new) and side.name == "input":
+        message = "the input schema lost all its content"
+        work.ledger.note("schema-lost", Effect.EXCHANGED, message, pointer, old, new)
+        return work.ledger.changes
+    _compare_dialects(old, new, pointer, work)
+    work.push(Pair(old, pointer, new, pointer, ""))
+    while work.todo:
+        if not allowance.spend():
+            message = f"the {side.name} schema changed in more ways than can be followed"
+            work.ledger.note("rule-changed", Effect.EXCHANGED, message, pointer)
+            break
+        _compare_place(work.todo.pop(), work)
+    return work.ledger.changes
+
+
+def _compare_place(pair: Pair, work: Work) -> None:
+    old = work.old.view(pair.old, pair.old_pointer)
+    new = work.new.view(pair.new, pair.new_pointer)
+    if old.shape != "schema" or new.shape != "schema":
+        _compare_shapes(old, new, pair, work)
+        return
+    subject = work.ledger.side.of(pair.path)
+    compare_remarks(old, new, pair, work)
+    compare_malformed(old, new, pair, work)
+    unknown = sorted(name for name in old.keywords.keys() | new.keywords.keys() if not known(name))
+    compare_keywords(old, new, unknown, pair, work)
+    if compare_forms(old, new, pair, work):
+        return
+    moved, remains = compare_types(old, new, subject, work.ledger, root=not pair.path)
+    if not remains:  # nothing of the old value is left to compare
+        return
+    compare_values(old, new, moved, subject, work.ledger)
+    compare_limits(old, new, subject, work.ledger)
+    compare_properties(old, new, pair, work)
+    compare_items(old, new, pair, work)
+    compare_rules(old, new, pair, work)
+
+
+def _compare_shapes(old: View, new: View, pair: Pair, work: Work) -> None:
+    """Compare places of which one is ``false``, or no schema."""
+    if same(pair.old, pair.new):
+        return
+    subject = work.ledger.side.of(pair.path)
+    is_input = work.ledger.side.name == "input"
+    if old.shape == "junk" or new.shape == "junk":
+        message = f"the schema of {subject} is now {value(pair.new)} (was {value(pair.old)})"
+        work.ledger.note("schema-replaced", Effect.EXCHANGED, message, new.pointer, pair.old, pair.new)
+    elif new.shape == "nothing":
+        message = f"{subject} is {'now refused' if is_input else 'no longer there'}"
+        work.ledger.note("rule-tightened", Effect.NARROWED, message, new.pointer, pair.old, pair.new)
+    else:
+        message = f"{subject} is {'now accepted' if is_input else 'now possible'}"
+        work.ledger.note("rule-loosened", Effect.WIDENED, message, new.pointer, pair.old, pair.new)
+
+
+def _lost(old: dict[str, Json], new: dict[str, Json]) -> bool:
+    """True when a schema that said something is only a shell: a dialect and a title."""
+    return set(new) <= _SHELL and not set(old) <= _SHELL | {"type"}
+
+
+def _compare_dialects(old: dict[str, Json], new: dict[str, Json], pointer: str, work: Work) -> None:
+    before, after = (dialect(schema.get("$schema")) for schema in (old, new))
+    if before == after:
+        return
+    said = [
+        name if "$schema" in schema else f"default ({name})" for name, schema in ((before, old), (after, new))
+    ]
+    work.ledger.note(
+        "dialect",
+        COMPATIBLE,
+        f"`$schema` {said[0]} -> {said[1]}",
+        f"{pointer}/$schema",
+        old.get("$schema"),
+        new.get("$schema"),
+    )
+
+
+def dialect(of: Json) -> str:
+    """A dialect's short name, such as ``draft-07``: http and https, with and without ``#`` are one."""
+    if of is None:
+        return DEFAULT_DIALECT
+    found = _DIALECT.match(of) if isinstance(of, str) else None
+    return found["name"] if found else value(of)

@@ -1,0 +1,118 @@
+"""What a text does to its reader: orders to the agent, characters nobody sees, links. Pure screening."""
+
+import re
+import unicodedata
+from dataclasses import dataclass
+
+from driftwatch.toolset.characters import HIDDEN, Hidden, invisible
+from driftwatch.toolset.orders import RULES, Rule
+
+__all__ = ["Hidden", "Phrase", "invisible", "links", "steering"]
+
+_LINK = re.compile(
+    r"(?:https?|wss?|ftp)://(?=\w)[^\s\"'<>()\[\]{}`|\\^]+|\bwww\.(?=\w)[^\s\"'<>()\[\]{}`|\\^]+",
+    re.IGNORECASE,
+)
+_LINK_END = ".,;:!?*_~"
+
+_RULES_BY_WORD = {
+    word: [rule for rule in RULES if word in rule.words] for rule in RULES for word in rule.words
+}
+
+_WORD = re.compile(r"[\w']+")
+
+# Letters of other alphabets that look like Latin ones, and the apostrophes that people type.
+_LOOKALIKES = str.maketrans(
+    "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u0501\u04bb\u051b\u051d\u03bf\u03b1\u03b9\u2018\u2019\u02bc\u2032\u00b4\uff07",
+    "aeopcyxijsdhqwoai''''''",
+)
+_TAG_LETTERS = range(0xE0020, 0xE007F)
+_TAG = 0xE0000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Phrase:
+    """A phrase that steers its reader, or may."""
+
+    rule: str
+    """Which kind of phrase, such as ``do not tell``."""
+    text: str
+    """As written, hidden characters included."""
+    start: int
+    end: int
+    """Indexes into the text, end exclusive."""
+    order: bool
+    """True when it tells the agent what to do; False where the words may only describe ("never returns null")."""
+    key: str
+    """The phrase and the word after it, folded: equal for two wordings that say the same."""
+
+
+def steering(text: str) -> tuple[Phrase, ...]:
+    """Every steering phrase of a text, in order; of phrases within one another the longest.
+
+    Reads as a model does: through hidden characters, compatibility forms, look-alike letters, and text
+    that is itself hidden in tag characters.
+    """
+    folded, positions = _fold(text)
+    likely = {rule for word, rules in _RULES_BY_WORD.items() if word in folded for rule in rules}
+    found = [phrase for rule in likely for phrase in _matches(rule, text, folded, positions)]
+    found.sort(key=lambda phrase: (phrase.start, -phrase.end, not phrase.order, phrase.rule))
+    kept: list[Phrase] = []
+    for phrase in found:
+        if not kept or phrase.end > kept[-1].end:
+            kept.append(phrase)
+    return tuple(kept)
+
+
+def links(text: str) -> tuple[str, ...]:
+    """Every URL in a text, in order, without the punctuation that ends a sentence."""
+    if "://" not in text and "www." not in text.lower():
+        return ()
+    return tuple(match.group().rstrip(_LINK_END) for match in _LINK.finditer(text))
+
+
+def _matches(rule: Rule, text: str, folded: str, positions: list[int] | None) -> list[Phrase]:
+    found = []
+    for match in rule.phrase.finditer(folded):
+        start, end = match.span()
+        following = _WORD.search(folded, end, end + 40)
+        if positions is not None:
+            start, end = positions[start], positions[end - 1] + 1
+        found.append(
+            Phrase(
+                rule=rule.name,
+                text=text[start:end],
+                start=start,
+                end=end,
+                order=rule.order is None or rule.order.match(folded, match.start()) is not None,
+                key=" ".join([*match.group().split(), *([following.group()] if following else [])]),
+            )
+        )
+    return found
+
+
+def _fold(text: str) -> tuple[str, list[int] | None]:
+    """The text as rules see it, and for each of its characters the index it came from (None: the same)."""
+    if text.isascii() and not HIDDEN.search(text):
+        return text.lower(), None
+    folded: list[str] = []
+    positions: list[int] = []
+    for index, character in enumerate(text):
+        code_point = ord(character)
+        if code_point in _TAG_LETTERS:
+            plain = chr(code_point - _TAG).lower()
+        elif HIDDEN.match(character):
+            continue
+        elif character.isascii():
+            plain = character.lower()
+        else:
+            plain = _plain(character)
+        folded.append(plain)
+        positions += [index] * len(plain)
+    return "".join(folded), positions
+
+
+def _plain(character: str) -> str:
+    """A character without case, compatibility form, accent or foreign alphabet."""
+    letters = unicodedata.normalize("NFKD", character.translate(_LOOKALIKES).lower().translate(_LOOKALIKES))
+    return "".join(letter for letter in letters if not unicodedata.combining(letter))

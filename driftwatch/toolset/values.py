@@ -1,0 +1,153 @@
+"""How the set of types, and the list of allowed values, of a schema changed."""
+
+from collections.abc import Iterable
+
+from driftwatch.model import Json
+from driftwatch.toolset.canonical import canonical
+from driftwatch.toolset.ledger import Effect, Ledger, Side
+from driftwatch.toolset.views import View, types
+from driftwatch.toolset.wording import either, listed, value
+
+TYPES = ("string", "number", "integer", "boolean", "object", "array", "null")
+"""In the order in which they are said."""
+
+_EVERY = frozenset(TYPES) - {"integer"}
+
+
+def kinds(view: View, *, root: bool = False) -> frozenset[str] | None:
+    """The types that a schema accepts, named by ``type`` or by its values; None for any.
+
+    At the root of a tool's schema an absent type is ``object``: nothing else can be sent.
+    """
+    named = frozenset(types(view.keywords.get("type")))
+    if not named:
+        allowed = values(view)
+        if allowed is not None:
+            named = frozenset(map(_type_of, allowed))
+        elif root:
+            named = frozenset({"object"})
+    if "number" in named:
+        named -= {"integer"}
+    return None if not named or named >= _EVERY else named
+
+
+def values(view: View) -> list[Json] | None:
+    """The values that ``const`` or else ``enum`` allows; None for any."""
+    if "const" in view.keywords:
+        return [view.keywords["const"]]
+    allowed = view.keywords.get("enum")
+    return allowed if isinstance(allowed, list) else None
+
+
+def compare_types(old: View, new: View, subject: str, ledger: Ledger, *, root: bool) -> tuple[set[str], bool]:
+    """Note a change of type. Returns the types lost or gained, and whether any type remains."""
+    before, after = kinds(old, root=root), kinds(new, root=root)
+    if before == after:
+        return set(), True
+    lost = {kind for kind in before or _EVERY if not _accepts(after, kind)}
+    gained = {kind for kind in after or _EVERY if not _accepts(before, kind)}
+    if not lost and not gained:
+        return set(), True
+    pointer = (new if "type" in new.keywords or "type" not in old.keywords else old).at("type")
+    message, kind, effect = _type_change(ledger.side, subject, (before, after), lost, gained)
+    ledger.note(kind, effect, message, pointer, _named(before), _named(after))
+    remains = {kind for kind in before or _EVERY if _accepts(after, kind)} - {"null"}
+    narrower = {kind for kind in after or _EVERY if _accepts(before, kind)} - {"null"}
+    return lost | gained, bool(remains or narrower)
+
+
+def _type_change(
+    side: Side,
+    subject: str,
+    both: tuple[frozenset[str] | None, frozenset[str] | None],
+    lost: set[str],
+    gained: set[str],
+) -> tuple[str, str, Effect]:
+    before, after = (type_words(one) for one in both)
+    if gained == {"null"} and not lost:
+        return f"{subject} may now be null", "type-widened", Effect.WIDENED
+    if lost == {"null"} and not gained:
+        return f"{subject} may no longer be null", "type-narrowed", Effect.NARROWED
+    if not lost:
+        return f"{subject} may now be {after} (was {before})", "type-widened", Effect.WIDENED
+    if not gained:
+        return f"{subject} {side.must} {after} (was {before})", "type-narrowed", Effect.NARROWED
+    return f"{subject} is now {after} (was {before})", "type-changed", Effect.EXCHANGED
+
+
+def type_words(of: Iterable[str] | None) -> str:
+    """``string or null``; ``any type`` for None."""
+    if of is None:
+        return "any type"
+    return either(sorted(of, key=lambda kind: (TYPES.index(kind) if kind in TYPES else len(TYPES), kind)))
+
+
+def _accepts(of: frozenset[str] | None, kind: str) -> bool:
+    return of is None or kind in of or (kind == "integer" and "number" in of)
+
+
+def _named(of: frozenset[str] | None) -> Json:
+    """The types as a schema would write them."""
+    if of is None:
+        return None
+    names = sorted(of, key=lambda kind: (kind == "null", kind))
+    return names[0] if len(names) == 1 else names
+
+
+def _type_of(of: Json) -> str:
+    if of is None:
+        return "null"
+    if isinstance(of, bool):
+        return "boolean"
+    if isinstance(of, (int, float)):
+        return "integer" if isinstance(of, int) or of.is_integer() else "number"
+    return {str: "string", list: "array"}.get(type(of), "object")
+
+
+def compare_values(old: View, new: View, moved: set[str], subject: str, ledger: Ledger) -> None:
+    """Note values that are no longer, or newly, allowed; of ``moved`` types the type change says it."""
+    before, after = values(old), values(new)
+    if before is None and after is None:
+        return
+    pointer = (new if after is not None else old).at(_keyword(new if after is not None else old))
+    if before is None:
+        if not _covers_boolean(after or []):
+            message = f"{subject} {ledger.side.must} one of {_listed(after or [])}"
+            ledger.note("values-removed", Effect.NARROWED, message, pointer, before, after)
+        return
+    if after is None:
+        if not _covers_boolean(before):
+            message = f"{subject} is no longer limited to {_listed(before)}"
+            ledger.note("values-added", Effect.WIDENED, message, pointer, before, after)
+        return
+    known, allowed = ({canonical(item): item for item in items} for items in (before, after))
+    lost = [item for form, item in known.items() if form not in allowed and _type_of(item) not in moved]
+    gained = [item for form, item in allowed.items() if form not in known and _type_of(item) not in moved]
+    input_side = ledger.side.name == "input"
+    if len(known) == len(allowed) == 1 and lost and gained:
+        message = f"{subject} {ledger.side.must} {value(gained[0])} (was {value(lost[0])})"
+        ledger.note("values-removed", Effect.EXCHANGED, message, pointer, before, after)
+        return
+    if lost:
+        verb = "no longer accepts" if input_side else "is no longer"
+        ledger.note(
+            "values-removed", Effect.NARROWED, f"{subject} {verb} {_listed(lost)}", pointer, before, after
+        )
+    if gained:
+        verb = "now also accepts" if input_side else "may now also be"
+        ledger.note(
+            "values-added", Effect.WIDENED, f"{subject} {verb} {_listed(gained)}", pointer, before, after
+        )
+
+
+def _keyword(view: View) -> str:
+    return "const" if "const" in view.keywords else "enum"
+
+
+def _listed(items: list[Json]) -> str:
+    return listed(sorted(map(value, items)))
+
+
+def _covers_boolean(items: list[Json]) -> bool:
+    """True and false spelled out say no more than the type."""
+    return {canonical(item) for item in items} == {"true", "false"}

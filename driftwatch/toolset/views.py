@@ -1,0 +1,272 @@
+"""One place of a schema as a comparison sees it: references followed, combinations that say one thing folded.
+
+``{"$ref": "#/$defs/Size"}`` and what it points to are one view; so are ``anyOf [{string}, {null}]`` and
+``type [string, null]``, ``oneOf`` of constants and ``enum``, ``allOf`` of objects and one object.
+Everything is bounded: a cycle of references ends where it began, what is too tangled to fold stays as it is.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from urllib.parse import unquote
+
+from driftwatch.model import Json
+from driftwatch.toolset.canonical import canonical
+from driftwatch.toolset.keywords import NOTES
+
+ANYTHING: dict[str, Json] = {}
+"""The schema that accepts everything: what an absent schema and ``true`` mean."""
+
+UNIONS = ("anyOf", "oneOf")
+
+_INDIRECT = frozenset({"$ref", "allOf", *UNIONS})
+_UNFOLDABLE = frozenset({"$ref", "$dynamicRef", "allOf", *UNIONS, "not", "if", "then", "else"})
+_STEPS = 64
+"""References and combinators followed at one place."""
+_BRANCHES = 200
+"""A union with more branches is not folded."""
+_NESTED = 8
+"""Unions within unions that are folded."""
+
+
+@dataclass(slots=True)
+class View:
+    """A schema at one place."""
+
+    pointer: str
+    """Where the schema stands in its tool."""
+    keywords: dict[str, Json] = field(default_factory=dict)
+    sources: dict[str, str] = field(default_factory=dict)
+    """For a keyword (or ``properties/<name>``) that came from elsewhere: the pointer of the schema it stands in."""
+    shape: str = "schema"
+    """``schema``, ``nothing`` (the schema false) or ``junk`` (no schema at all)."""
+    target: str | None = None
+    """The pointer of the last reference followed."""
+
+    def at(self, keyword: str) -> str:
+        """The JSON pointer of a keyword."""
+        return f"{self.sources.get(keyword, self.pointer)}/{escape(keyword)}"
+
+    def at_property(self, name: str) -> str:
+        """The JSON pointer of a property's schema."""
+        owner = self.sources.get(f"properties/{name}") or self.sources.get("properties", self.pointer)
+        return f"{owner}/properties/{escape(name)}"
+
+    @property
+    def rules(self) -> dict[str, Json]:
+        """The keywords that accept or refuse values."""
+        return {name: item for name, item in self.keywords.items() if name not in NOTES}
+
+
+@dataclass(slots=True)
+class Allowance:
+    """How much work may still be done: references multiply, and a hostile schema must not cost minutes."""
+
+    left: int
+
+    def spend(self) -> bool:
+        """Take one step's worth; False when there is none left."""
+        self.left -= 1
+        return self.left >= 0
+
+
+@dataclass(slots=True)
+class Document:
+    """A whole schema, in which local references are resolved."""
+
+    root: Json
+    pointer: str
+    """Where it stands in its tool, such as ``/inputSchema``."""
+    allowance: "Allowance"
+    """When it is used up, references and combinations stay as they are."""
+
+    def view(self, schema: Json, pointer: str, nested: int = 0) -> View:
+        """The schema as a comparison sees it. Accepts anything."""
+        view = View(pointer)
+        if not isinstance(schema, dict):
+            view.shape = "schema" if schema is True else "nothing" if schema is False else "junk"
+            return view
+        view.keywords = dict(schema)
+        if not self.allowance.spend() or _INDIRECT.isdisjoint(schema):
+            return view
+        seen: set[str] = set()
+        for _ in range(_STEPS):
+            if not (self._follow(view, seen) or _unwrap(view) or self._fold(view, nested)):
+                break
+        return view
+
+    def resolve(self, reference: Json) -> tuple[Json, str] | None:
+        """What a local reference points to, and where that is; None for any other reference."""
+        if not isinstance(reference, str) or not (reference == "#" or reference.startswith("#/")):
+            return None
+        node, pointer = self.root, self.pointer
+        for step in unquote(reference).split("/")[1:]:
+            name = step.replace("~1", "/").replace("~0", "~")
+            if isinstance(node, dict) and name in node:
+                node = node[name]
+            elif isinstance(node, list) and name in map(str, range(len(node))):
+                node = node[int(name)]
+            else:
+                return None
+            pointer += f"/{escape(name)}"
+        return node, pointer
+
+    def _follow(self, view: View, seen: set[str]) -> bool:
+        found = self.resolve(view.keywords.get("$ref"))
+        if found is None:
+            return False
+        target, pointer = found
+        del view.keywords["$ref"]
+        view.sources.pop("$ref", None)
+        if pointer not in seen:  # else a reference to itself, which says nothing
+            seen.add(pointer)
+            view.target = pointer
+            if not _merge(view, target, pointer):
+                every = view.keywords.get("allOf")
+                view.keywords["allOf"] = [*(every if isinstance(every, list) else []), target]
+        return True
+
+    def _fold(self, view: View, nested: int) -> bool:
+        """Write a union as one schema where that means the same: nullable, several types, constants."""
+        for union in UNIONS:
+            branches = view.keywords.get(union)
+            if not isinstance(branches, list) or not 1 < len(branches) <= _BRANCHES or nested > _NESTED:
+                continue
+            pointer = view.at(union)
+            views = [self.view(item, f"{pointer}/{index}", nested + 1) for index, item in enumerate(branches)]
+            folded = _folded([item for item in views if item.shape != "nothing"])
+            if folded is None or _clashes(view, folded.keywords):
+                continue
+            del view.keywords[union]
+            view.sources.pop(union, None)
+            for name, item in folded.keywords.items():
+                if name not in view.keywords:
+                    view.keywords[name] = item
+                    view.sources[name] = folded.sources.get(name, folded.pointer)
+            return True
+        return False
+
+
+def escape(name: str) -> str:
+    """A name as one step of a JSON pointer (RFC 6901)."""
+    return name.replace("~", "~0").replace("/", "~1")
+
+
+def same(one: Json, other: Json) -> bool:
+    """JSON equality: 1 and 1.0 are equal, 1 and true are not."""
+    return one is other or canonical(one) == canonical(other)
+
+
+def types(of: Json) -> Iterator[str]:
+    """The names in a ``type`` keyword; what is no name is left out."""
+    if isinstance(of, str):
+        yield of
+    elif isinstance(of, list):
+        yield from (kind for kind in of if isinstance(kind, str))
+
+
+def names(of: Json) -> list[str]:
+    """The names in a ``required`` keyword or its like; what is no name is left out."""
+    return [name for name in of if isinstance(name, str)] if isinstance(of, list) else []
+
+
+def _unwrap(view: View) -> bool:
+    """Take in the schemas of an allOf, or the only one of a union, that fit beside the view's own keywords."""
+    for combinator in ("allOf", *UNIONS):
+        branches = view.keywords.get(combinator)
+        if not isinstance(branches, list) or (combinator != "allOf" and len(branches) != 1):
+            continue
+        pointer = view.at(combinator)
+        source = view.sources.pop(combinator, None)
+        del view.keywords[combinator]
+        left = [item for index, item in enumerate(branches) if not _merge(view, item, f"{pointer}/{index}")]
+        if left or not branches:
+            inner = view.keywords.get(combinator)
+            view.keywords[combinator] = [*(inner if isinstance(inner, list) else []), *left]
+            if source is not None:
+                view.sources[combinator] = source
+        if len(left) < len(branches):
+            return True
+    return False
+
+
+def _merge(view: View, schema: Json, pointer: str) -> bool:
+    """Take in a schema that holds as well; False, and nothing done, where one set of keywords cannot say both.
+
+    Titles, descriptions and the like of the view stand before the schema's.
+    """
+    if schema is True:
+        return True
+    if not isinstance(schema, dict) or _clashes(view, schema):
+        return False
+    for name, item in schema.items():
+        own = view.keywords.get(name)
+        if name not in view.keywords:
+            view.keywords[name] = item
+            view.sources[name] = pointer
+        elif name == "properties" and isinstance(own, dict) and isinstance(item, dict):
+            view.sources.update({f"properties/{key}": pointer for key in item if key not in own})
+            view.keywords[name] = {**item, **own}
+        elif name == "required":
+            view.keywords[name] = [*names(own), *names(item)]
+    return True
+
+
+def _clashes(view: View, schema: dict[str, Json]) -> bool:
+    """True when a rule of the schema cannot stand beside the view's own of that name."""
+    for name, item in schema.items():
+        own = view.keywords.get(name)
+        if name not in view.keywords or name in NOTES or (name == "required" and isinstance(item, list)):
+            continue
+        if name == "properties" and isinstance(own, dict) and isinstance(item, dict):
+            if any(not same(own[key], item[key]) for key in own.keys() & item.keys()):
+                return True
+        elif not same(own, item):
+            return True
+    return False
+
+
+def _folded(branches: list[View]) -> View | None:
+    """One view that accepts what any of the branches does; None where keywords cannot say it."""
+    if not branches or any(branch.shape == "junk" for branch in branches):
+        return None
+    rules = [branch.rules for branch in branches]
+    constants = [_constants(rule) for rule in rules]
+    if all(found is not None for found in constants):
+        keywords: dict[str, Json] = {"enum": [item for found in constants for item in found or ()]}
+        if all("type" in rule for rule in rules):
+            keywords["type"] = _all_types(rules)
+        return View(branches[0].pointer, keywords)
+    if all(set(rule) == {"type"} for rule in rules):
+        return View(branches[0].pointer, {"type": _all_types(rules)})
+    others = [branch for branch, found in zip(branches, constants, strict=True) if found != [None]]
+    return _nullable(others[0]) if len(others) == 1 else None
+
+
+def _all_types(rules: list[dict[str, Json]]) -> list[str]:
+    return list(dict.fromkeys(kind for rule in rules for kind in types(rule["type"])))
+
+
+def _nullable(branch: View) -> View | None:
+    """The branch, or null."""
+    rules = branch.rules
+    if not _UNFOLDABLE.isdisjoint(rules):
+        return None
+    keywords = dict(branch.keywords)
+    if "type" in rules:
+        keywords["type"] = list(dict.fromkeys([*types(rules["type"]), "null"]))
+    if "const" in rules:
+        keywords["enum"] = [keywords.pop("const"), None]
+    elif isinstance(rules.get("enum"), list):
+        keywords["enum"] = [*rules["enum"], None]
+    return View(branch.pointer, keywords, dict(branch.sources))
+
+
+def _constants(rules: dict[str, Json]) -> list[Json] | None:
+    """The values of a schema that is nothing but constants (and their type); ``type: null`` is one."""
+    if set(rules) == {"type"} and list(types(rules["type"])) == ["null"]:
+        return [None]
+    if set(rules) <= {"type", "const"} and "const" in rules:
+        return [rules["const"]]
+    if set(rules) <= {"type", "enum"} and isinstance(rules.get("enum"), list):
+        return list(rules["enum"])
+    return None
