@@ -1,7 +1,7 @@
 """What is written about driftwatch and must not drift from it: the catalogue and the report's form.
 
-``python -m driftwatch.docs`` writes docs/checks.md, the README's table and the fields of docs/report.md;
-with ``--check`` it writes nothing and fails when one of them is not what it would write.
+``python -m driftwatch.docs`` writes docs/checks.md, docs/configure.md, the README's table and the fields of
+docs/report.md; with ``--check`` it writes nothing and fails when one of them is not what it would write.
 """
 
 import argparse
@@ -142,8 +142,16 @@ def between(name: str, content: Callable[[], str]) -> Callable[[str], str]:
     return render
 
 
+def configuration_page(_: str = "") -> str:
+    """docs/configure.md: every key of the configuration."""
+    from driftwatch.config import reference  # noqa: PLC0415 - to explain a check takes no configuration
+
+    return reference.render()
+
+
 PAGES = (
     Page("docs/checks.md", checks_page),
+    Page("docs/configure.md", configuration_page),
     Page("docs/report.md", between("fields", report_fields)),
     Page("README.md", between("checks", readme_table)),
 )

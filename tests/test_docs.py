@@ -38,6 +38,7 @@ def test_what_was_written_passes_the_check(tmp_path: Path, capsys: pytest.Captur
     assert docs.main(["--root", str(root)]) == 0
     assert capsys.readouterr().out.splitlines() == [
         "docs/checks.md written",
+        "docs/configure.md written",
         "docs/report.md written",
         "README.md written",
     ]
