@@ -23,7 +23,8 @@ _END = "</div></body></html>"
 
 def page(title: str, level: Level, blocks: Sequence[Block]) -> str:
     """A whole HTML document."""
-    inner = "".join(_block(block) for block in blocks)
+    # The line break is for the text that is made of it: there it sets the blocks apart.
+    inner = "<br>".join(_block(block) for block in blocks)
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">'

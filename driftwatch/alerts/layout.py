@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from shlex import quote
 
-from driftwatch.alerts.text import LINE_LIMIT, clip, count, label, listed
+from driftwatch.alerts.text import LINE_LIMIT, clip, count, label, within
 from driftwatch.alerts.wording import Note, Voice
 from driftwatch.model import Level
 
 TITLE_LIMIT = 150
 
 MONITOR = "driftwatch"
-"""What stands where a server's name would, for what driftwatch says about itself."""
+"""What stands beside servers' names for driftwatch itself; a title begins with it anyway."""
 
 
 class Role(StrEnum):
@@ -83,12 +83,12 @@ def arrange(notes: Sequence[Note]) -> tuple[Section, ...]:
         by_server.setdefault(label(note.server or MONITOR), []).append(note)
     alike: dict[object, Section] = {}
     for server, told in by_server.items():
-        told.sort(key=lambda note: -note.level.rank)
+        told.sort(key=lambda note: (-note.level.rank, not note.blocks))
         same = told[0].alike if len(told) == 1 else None
         key = same or (server,)
         known = alike.get(key)
         alike[key] = (
-            replace(known, servers=(*known.servers, server), notes=(_earliest(known.notes[0], told[0]),))
+            replace(known, servers=(*known.servers, server), notes=(_common(known.notes[0], told[0]),))
             if known
             else Section(servers=(server,), notes=tuple(told))
         )
@@ -104,11 +104,14 @@ def title(sections: Sequence[Section]) -> str:
     end = f" (release {ref})" if ref else ""
     room = TITLE_LIMIT - len(end)
     if len(servers) == 1:
-        phrases = f"{servers[0]}: {'; '.join(note.phrase for note in notes)}"
-        whole = len(notes) == 1 or len(phrases) <= room
-        return clip(phrases if whole else f"{servers[0]}: {tally(sections)}", room) + end
+        about = "" if servers[0] == MONITOR else f"{servers[0]}: "
+        phrases = about + "; ".join(note.phrase for note in notes)
+        if len(notes) > 1 and len(phrases) > room:
+            more = f" (+{len(notes) - 1} more)"
+            return clip(about + notes[0].phrase, room - len(more)) + more + end
+        return clip(phrases, room) + end
     if len(sections) == 1:
-        return clip(f"{len(servers)} servers {notes[0].phrase}", room) + end
+        return clip(f"{len(servers)} servers: {notes[0].phrase}", room) + end
     return clip(f"{count(len(servers), 'server')}: {tally(sections)}", room) + end
 
 
@@ -138,9 +141,13 @@ def text(blocks: Sequence[Block]) -> str:
 def _blocks(sections: Sequence[Section], voice: Voice, room: _Room) -> Iterator[Block]:
     many = len(sections) > 1
     if many:
-        yield _summary(sections)
+        spread = _summary(sections, single=False)
+        if spread:
+            yield spread
     for section in sections:
-        heading = (Line(Role.HEADING, _heading(section)),) if many or len(section.servers) > 1 else ()
+        heading = [Line(Role.HEADING, _heading(section))] if many else []
+        if len(section.servers) > 1:
+            heading.append(Line(Role.TEXT, within(section.servers, LINE_LIMIT)))
         shared = _shared_facts(section, voice) if room.facts else ()
         for number, note in enumerate(section.notes):
             first, last = number == 0, number == len(section.notes) - 1
@@ -199,9 +206,9 @@ def _ending(sections: Sequence[Section], footer: str) -> Block:
 
 def _list(sections: Sequence[Section], footer: str, limit: int) -> tuple[Block, ...]:
     """One line for each note, as many as fit."""
-    summary = _summary(sections)
+    summary = _summary(sections, single=True)
     lines = [
-        Line(Role.ITEM, clip(_heading(replace(section, notes=(note,))), LINE_LIMIT))
+        Line(Role.ITEM, _heading(replace(section, notes=(note,))))
         for section in sections
         for note in section.notes
     ]
@@ -215,23 +222,32 @@ def _list(sections: Sequence[Section], footer: str, limit: int) -> tuple[Block, 
 
 def _heading(section: Section) -> str:
     phrases = "; ".join(note.phrase for note in section.notes)
-    if len(section.servers) == 1:
-        return f"{section.servers[0]}: {phrases}"
-    return f"{len(section.servers)} servers {phrases}: {listed(section.servers, shown=8)}"
+    about = section.servers[0] if len(section.servers) == 1 else f"{len(section.servers)} servers"
+    return f"{about}: {phrases}"
 
 
-def _summary(sections: Sequence[Section]) -> Block:
-    """``2 down: api-a, api-b``, a line for each thing that happened."""
+def _summary(sections: Sequence[Section], *, single: bool) -> Block:
+    """``2 failed: api-a, api-b``, a line for what happened to several; with ``single`` one for everything."""
     names: dict[str, dict[str, None]] = {}
+    places: Counter[str] = Counter()
     for section in sections:
-        for note in section.notes:
-            names.setdefault(note.tally, {}).update(dict.fromkeys(section.servers))
+        for what in dict.fromkeys(note.tally for note in section.notes):
+            names.setdefault(what, {}).update(dict.fromkeys(section.servers))
+            places[what] += 1
     return tuple(
-        Line(Role.TEXT, clip(f"{len(servers)} {what}: {listed(servers, shown=8)}", LINE_LIMIT))
+        Line(Role.TEXT, f"{len(servers)} {what}: {within(servers, LINE_LIMIT)}")
         for what, servers in names.items()
+        if single or places[what] > 1
     )
 
 
-def _earliest(one: Note, other: Note) -> Note:
+def _common(one: Note, other: Note) -> Note:
+    """What is true of both; since the earlier one."""
     times = [note.since for note in (one, other) if note.since]
-    return replace(one, since=min(times)) if times else one
+    return replace(
+        one,
+        lines=tuple(line for line in one.lines if line in other.lines),
+        items=tuple(item for item in one.items if item in other.items),
+        since=min(times) if times else None,
+        release=one.release if one.release == other.release else None,
+    )

@@ -26,7 +26,10 @@ _BLANK_LETTERS = frozenset("\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 
 _HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
-_MENTION = re.compile(r"(?<![\w.+-])@(?=\w)|(?<=<)(?=[@!#]|https?:|mailto:|/?at>)")
+_MENTION = re.compile(
+    r"@(?=everyone|here|channel|all\b|room\b)|(?<![\w.+-])@(?=\w)|(?<=<)(?=[@!#]|https?:|mailto:|/?at>)",
+    re.IGNORECASE,
+)
 """``@here``, ``<!channel>``, ``<#C1>``, ``<https://evil|text>``, ``<at>``; but not ``me@example.org``."""
 
 _LINK = re.compile(r"\](?=[(\[])")
@@ -74,6 +77,15 @@ def sentence(text: str, limit: int = LINE_LIMIT) -> str:
 def count(number: int, noun: str, plural: str | None = None) -> str:
     """``1 tool``, ``2 tools``."""
     return f"{number} {noun if number == 1 else plural or noun + 's'}"
+
+
+def within(items: Iterable[str], limit: int) -> str:
+    """``a, b, c +4 more``: as many items as fit into ``limit`` characters."""
+    names = list(items)
+    shown = len(names)
+    while shown > 1 and len(listed(names, shown)) > limit:
+        shown -= 1
+    return listed(names, shown)
 
 
 def listed(items: Iterable[str], shown: int = 5) -> str:

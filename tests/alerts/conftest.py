@@ -1,27 +1,31 @@
-"""Events, a clock that stands still, a store in memory, a sender that obeys, and receivers on loopback."""
+"""Events, a clock that stands still, a store that can die, a sender that obeys, receivers on loopback."""
 
 import asyncio
 import contextlib
+import shutil
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any, Protocol, TypeVar
+from pathlib import Path
+from typing import Any, Protocol, TypeVar, cast
 
 import pytest
 from pydantic import SecretStr
 
 from driftwatch.config import Channel
+from driftwatch.errors import StoreError
 from driftwatch.model import Event, EventKind, Json, Level
 from driftwatch.store.ports import (
-    ClaimedMessage,
     DeliveryOutcome,
     DeliveryPlan,
-    FrozenMessage,
     MessageRecord,
     MessageStatus,
-    PendingDelivery,
-    Settlement,
+    Reader,
+    ServerRecord,
+    Tx,
 )
+from driftwatch.store.sqlite import SqliteStore
 
 T = TypeVar("T")
 
@@ -104,147 +108,101 @@ def clock() -> StandingClock:
     return StandingClock()
 
 
-@dataclass
-class _Row:
-    message: FrozenMessage
-    status: MessageStatus = MessageStatus.PENDING
-    attempts: int = 0
-    owner: str | None = None
-    until: datetime | None = None
-    next_attempt_at: datetime | None = None
-    possible_repeat: bool = False
-    last: DeliveryOutcome | None = None
-    error: str | None = None
-    sent_at: datetime | None = None
+@pytest.fixture(scope="session")
+def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("database") / "empty.db"
+    with closing(SqliteStore(path)) as store:
+        store.migrate()
+    return path
 
 
 class DiesError(BaseException):
-    """The process is gone: nothing catches this."""
+    """The process is gone; nothing catches this."""
 
 
-@dataclass
-class MemoryStore:
-    """The part of the store that an outbox uses, after the store's ports.
+class MortalStore:
+    """The real store in a process that can be ended.
 
-    ``dies_at`` names a commit ("freeze", "claim", "settle") right after which the process is gone; before
-    ``settle`` it is gone before the commit when the name is "send".
+    ``dies_after`` names the call ("freeze", "claim", "settle") whose commit is the last thing that happens;
+    ``dies_before`` the call that is not reached any more. ``faults`` is how many transactions the database
+    refuses from now on, by call.
     """
 
-    clock: Callable[[], datetime]
-    events: dict[str, Event] = field(default_factory=dict)
-    waiting: list[DeliveryPlan] = field(default_factory=list)
-    rows: dict[str, _Row] = field(default_factory=dict)
-    dies_at: str | None = None
-    calls: list[str] = field(default_factory=list)
+    dies = DiesError
 
-    async def transact(self, work: Callable[["MemoryStore"], T]) -> T:
-        del self.calls[:]
-        result = work(self)
-        if self.dies_at in self.calls:
-            raise DiesError(self.dies_at)
+    def __init__(self, store: SqliteStore) -> None:
+        self.real = store
+        self.dies_after: str | None = None
+        self.dies_before: str | None = None
+        self.faults: dict[str, int] = {}
+        self._servers: dict[str, None] = {}
+
+    async def transact(self, work: Callable[[Tx], T]) -> T:
+        calls: list[str] = []
+        result = await self.real.transact(lambda tx: work(cast("Tx", _Watched(tx, self, calls))))
+        if self.dies_after in calls:
+            raise DiesError(self.dies_after)
         return result
 
-    async def query(self, work: Callable[["MemoryStore"], T]) -> T:
-        return work(self)
+    async def query(self, work: Callable[[Reader], T]) -> T:
+        return await self.real.query(work)
 
-    # Tx
+    def record(self, *events: Event, plans: Sequence[DeliveryPlan]) -> None:
+        self._servers |= {event.server: None for event in events if event.server}
+        with self.real.write() as tx:
+            tx.import_servers([_server(name) for name in self._servers], NOON)
+            for event in events:
+                tx.record_event(event, [plan for plan in plans if plan.event == event.id])
 
-    def record_event(self, event: Event, deliveries: Sequence[DeliveryPlan]) -> None:
-        self.events.setdefault(event.id, event)
-        self.waiting.extend(deliveries)
+    def messages(self, status: MessageStatus | None = None) -> list[MessageRecord]:
+        """Oldest first."""
+        with self.real.read() as reader:
+            return reader.messages(status, 1000)[::-1]
 
-    def pending_deliveries(
-        self, now: datetime, limit: int = 500, channel: str | None = None
-    ) -> list[PendingDelivery]:
-        due = {plan.channel for plan in self.waiting if plan.not_before <= now}
-        rows = [plan for plan in self.waiting if plan.channel in due and channel in (None, plan.channel)]
-        return [
-            PendingDelivery(event=self.events[plan.event], channel=plan.channel, not_before=plan.not_before)
-            for plan in rows[:limit]
-        ]
+    def events(self) -> list[Event]:
+        with self.real.read() as reader:
+            return reader.events(limit=1000)
 
-    def freeze(self, message: FrozenMessage) -> bool:
-        if message.id in self.rows:
-            return False
-        self.calls.append("freeze")
-        self.rows[message.id] = _Row(message)
-        self.waiting = [
-            plan
-            for plan in self.waiting
-            if plan.channel != message.channel or plan.event not in message.events
-        ]
-        return True
 
-    def claim(self, owner: str, lease: timedelta, channels: Sequence[str]) -> ClaimedMessage | None:
-        now = self.clock()
-        for name in channels:
-            rows = [
-                row for row in self._of(name) if row.status in (MessageStatus.PENDING, MessageStatus.SENDING)
-            ]
-            if not rows:
-                continue
-            row = min(rows, key=lambda row: row.message.created_at)
-            held = row.status is MessageStatus.SENDING and row.until is not None and row.until > now
-            if held or (row.next_attempt_at is not None and row.next_attempt_at > now):
-                continue
-            self.calls.append("claim")
-            row.possible_repeat |= row.status is MessageStatus.SENDING or row.last is DeliveryOutcome.UNKNOWN
-            row.status, row.owner, row.until = MessageStatus.SENDING, owner, now + lease
-            row.attempts += 1
-            return ClaimedMessage(
-                message=row.message,
-                owner=owner,
-                attempts=row.attempts,
-                lease=lease,
-                possible_repeat=row.possible_repeat,
-            )
-        return None
+def _server(name: str) -> ServerRecord:
+    return ServerRecord(
+        name=name,
+        url=f"https://{name}.example/mcp",
+        host=f"{name}.example:443",
+        credential="anonymous",
+        revision="1",
+        next_due_at=NOON,
+        next_full_at=NOON,
+    )
 
-    def settle(self, claim: ClaimedMessage, settlement: Settlement) -> bool:
-        if self.dies_at == "send":
-            raise DiesError("send")
-        row = self.rows[claim.message.id]
-        if (row.owner, row.attempts, row.status) != (claim.owner, claim.attempts, MessageStatus.SENDING):
-            return False
-        self.calls.append("settle")
-        row.owner = row.until = None
-        row.last, row.error = settlement.outcome, settlement.error
-        row.next_attempt_at = settlement.next_attempt_at
-        if settlement.outcome is DeliveryOutcome.SENT:
-            row.status, row.sent_at = MessageStatus.SENT, settlement.at
-        else:
-            row.status = MessageStatus.PENDING if settlement.next_attempt_at else MessageStatus.DEAD
-        return True
 
-    def drop_channels(self, keep: Sequence[str], now: datetime) -> int:
-        gone = [plan for plan in self.waiting if plan.channel not in keep]
-        self.waiting = [plan for plan in self.waiting if plan.channel in keep]
-        return len(gone)
+class _Watched:
+    def __init__(self, tx: Tx, store: MortalStore, calls: list[str]) -> None:
+        self._tx, self._store, self._calls = tx, store, calls
 
-    # Reader
+    def __getattr__(self, name: str) -> Any:
+        if self._store.dies_before == name:
+            raise DiesError(name)
+        if self._store.faults.get(name):
+            self._store.faults[name] -= 1
+            raise StoreError("the disk is full")
+        call = getattr(self._tx, name)
 
-    def messages(self, status: MessageStatus | None = None, limit: int = 100) -> list[MessageRecord]:
-        rows = [row for row in self.rows.values() if status in (None, row.status)]
-        return [
-            MessageRecord(
-                message=row.message,
-                status=row.status,
-                attempts=row.attempts,
-                next_attempt_at=row.next_attempt_at,
-                last_error=row.error,
-                sent_at=row.sent_at,
-                possible_repeat=row.possible_repeat,
-            )
-            for row in reversed(rows)
-        ][:limit]
+        def watched(*args: Any, **named: Any) -> Any:
+            result = call(*args, **named)
+            if result:
+                self._calls.append(name)
+            return result
 
-    def _of(self, channel: str) -> Iterator[_Row]:
-        return (row for row in self.rows.values() if row.message.channel == channel)
+        return watched
 
 
 @pytest.fixture
-def memory_store(clock: StandingClock) -> MemoryStore:
-    return MemoryStore(clock=clock.now)
+def store(empty_database: Path, tmp_path: Path, clock: StandingClock) -> Iterator[MortalStore]:
+    path = tmp_path / "driftwatch.db"
+    shutil.copy(empty_database, path)
+    with closing(SqliteStore(path, clock=clock.now)) as real:
+        yield MortalStore(real)
 
 
 @dataclass
@@ -294,6 +252,7 @@ class Receiver:
     manner: str = "ok"
     port: int = 0
     received: list[Received] = field(default_factory=list)
+    reached: asyncio.Event = field(default_factory=asyncio.Event)
     open: set[asyncio.StreamWriter] = field(default_factory=set)
 
     def url(self, scheme: str = "json", path: str = "/secret-path-1234") -> str:
@@ -304,6 +263,7 @@ class Receiver:
         with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
             request = await _read_request(reader)
             self.received.append(request)
+            self.reached.set()
             await self._answer(request, reader, writer)
         self.open.discard(writer)
         writer.close()

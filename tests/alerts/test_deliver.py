@@ -108,8 +108,7 @@ async def test_a_hanging_send_holds_nobody_up(receiver: Any) -> None:
     message = {"title": "t", "body": "b", "html": None, "level": Level.INFO, "message_id": "m"}
     receiver.manner = "hang"
     hanging = asyncio.create_task(sender.send(receiver.url(), timeout=60, **message))
-    while not receiver.received:
-        await asyncio.sleep(0)
+    await receiver.reached.wait()
     receiver.manner = "ok"
     assert await sender.send(receiver.url(path="/other"), timeout=10, **message) == (
         DeliveryOutcome.SENT,
@@ -132,7 +131,7 @@ async def test_a_url_that_apprise_cannot_use_is_rejected() -> None:
 
 @pytest.fixture
 def logged() -> Iterator[io.StringIO]:
-    """Everything that a root logger at DEBUG prints; pytest's own capture also hears loggers that are cut off."""
+    """Everything that a root logger at DEBUG prints; pytest's capture also hears loggers that are cut off."""
     stream, root = io.StringIO(), logging.getLogger()
     handler, level = logging.StreamHandler(stream), root.level
     root.addHandler(handler)

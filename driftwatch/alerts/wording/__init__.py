@@ -45,4 +45,6 @@ def describe(story: Story, voice: Voice) -> Note:
     if story.undone:
         blip = toolset.blip if story.first.kind in TOOLSETS else check.blip
         return blip(story.first, story.last, voice)
+    if story.last.kind is EventKind.SETTLED and (story.last.subject or "").startswith("check:"):
+        return check.settled(story.last, voice)
     return _WORDING.get(story.last.kind, monitor.other)(story.last, voice)

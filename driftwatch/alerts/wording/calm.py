@@ -3,13 +3,14 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from driftwatch.alerts.text import count, duration, foreign, label
+from driftwatch.alerts.text import count, duration, label
 from driftwatch.alerts.wording.note import (
     Note,
     Voice,
     began,
     release,
     span,
+    strings,
     time_of,
     words,
 )
@@ -30,7 +31,7 @@ def flapping(event: Event, voice: Voice) -> Note:
         phrase=f"{what} is flapping - {how_often}",
         tally="flapping",
         lines=(
-            f"{what} goes back and forth, {how_often}: {_both(event, ' <-> ')}.",
+            f"{what}: {value_words(event.before)} <-> {value_words(event.after)}, {how_often}",
             f"Every change is recorded. The next message about it comes when {quiet}, or for a new value.",
         ),
         since=began(event),
@@ -40,16 +41,15 @@ def flapping(event: Event, voice: Voice) -> Note:
 
 
 def settled(event: Event, voice: Voice) -> Note:
-    """A flapping or unsettled subject is steady again."""
-    what = subject_words(event.subject)
-    lasted = duration(event.at - began(event))
+    """A toolset, or the eras of a server, are steady again."""
+    what, lasted = subject_words(event.subject), duration(event.at - began(event))
     return Note(
         server=event.server,
         level=event.level,
-        phrase=f"{what} has settled: {value_words(event.after)}",
+        phrase=f"{what} has settled",
         tally="settled",
         lines=(
-            f"{what} is steady again: {value_words(event.after)}.",
+            f"{what}: steady again, {value_words(event.after)}",
             f"It had been unsteady for {lasted}, since {voice.at(began(event))}.",
         ),
         release=release(event.details),
@@ -57,32 +57,29 @@ def settled(event: Event, voice: Voice) -> Note:
 
 
 def unsettled(event: Event, voice: Voice) -> Note:
-    """Two answers in turn: most often two instances behind one address."""
-    seen = event.details.get("values")
-    counted = (
-        tuple(
-            f"{value_words(str(value))}: {count(number, 'time')}"
-            for value, number in seen.items()
-            if isinstance(number, int)
-        )
-        if isinstance(seen, Mapping)
-        else ()
+    """Answers take turns and none of them lasts: most often two instances behind one address."""
+    what = subject_words(event.subject)
+    toolset = (event.subject or "").startswith("toolset:")
+    values = _values(event)
+    many = count(len(values), "toolset" if toolset else "state")
+    settle = event.details.get("settle")
+    quiet = (
+        f" The next message about it comes when {count(settle, 'probe')} in a row agree." if settle else ""
     )
     return Note(
         server=event.server,
         level=event.level,
-        phrase=f"replicas disagree - {count(max(len(counted), 2), 'toolset')} answer in turn",
-        tally="replicas disagree",
+        phrase=f"replicas disagree - {many} in turn" if toolset else f"{what} is unsettled - {many} in turn",
+        tally="replicas disagree" if toolset else "unsettled",
         lines=(
-            f"Connections are answered with {count(max(len(counted), 2), 'toolset')} in turn"
-            + (":" if counted else f": {_both(event, ' and ')}."),
-            "Most often a rollout that stopped half-way, or an instance that was not updated.",
+            f"{what}: {many} in turn, none of them lasts",
+            f"Most often a rollout that stopped half-way, or one instance that was left behind.{quiet}",
         ),
-        items=counted,
+        items=values,
         since=began(event),
         release=release(event.details),
-        affected="clients get one or the other by chance",
-        fix=voice.fix("release/replicas"),
+        affected="clients get one or the other by chance" if toolset else None,
+        fix=voice.fix("release/replicas" if toolset else _check(event.subject)),
     )
 
 
@@ -114,36 +111,41 @@ def reminder(event: Event, voice: Voice) -> Note:
 
 def era_changed(event: Event, voice: Voice) -> Note:
     """The server speaks in other eras of the protocol than before."""
-    before, after = eras(event.before), eras(event.after)
-    lost = [era for era in before if era not in after]
+    before, after = value_words(event.before), value_words(event.after)
+    lost = [label(era) for era in strings(event.details.get("vanished"))]
+    told = event.details.get("surfaces")
+    surfaces = [item for item in told if isinstance(item, Mapping)] if isinstance(told, list | tuple) else []
     return Note(
         server=event.server,
         level=event.level,
-        phrase=f"protocol eras changed - {_and(before)} -> {_and(after)}",
-        tally="era changed",
-        lines=(f"The server speaks other eras of the protocol: {_and(before)} -> {_and(after)}.",),
+        phrase=f"protocol eras changed - {before} -> {after}",
+        tally="eras changed",
+        lines=(f"Protocol eras: {before} -> {after}",),
+        items=tuple(_surface(item) for item in surfaces),
         since=began(event),
         release=release(event.details),
-        affected=f"clients that speak only {_and(lost)}" if lost else None,
+        affected=f"clients that speak only {' or '.join(lost)}" if lost else None,
         fix=voice.fix("mcp/era-coverage") if lost else None,
     )
 
 
 def subject_words(subject: str | None) -> str:
-    """``transport/endpoint`` for a check, ``the toolset (modern)`` for a toolset."""
+    """``transport/endpoint`` for a check, ``Toolset (modern)`` for a toolset."""
     kind, _, rest = (subject or "").partition(":")
     if kind == "toolset":
         era = rest.partition(":")[0]
-        return f"the toolset ({label(era)})" if era else "the toolset"
-    return label(rest or kind or "it")
+        return f"Toolset ({label(era)})" if era else "Toolset"
+    return "Protocol eras" if kind == "eras" else label(rest or kind or "it")
 
 
 def value_words(value: str | None) -> str:
-    """A state in words, or the short form of a fingerprint."""
+    """A state in words, the short form of a fingerprint, or the eras of a server."""
     algorithm, _, digest = (value or "").partition(":")
     if "." in digest and algorithm.startswith("dw"):
         return short_pair(str(value))
-    return words(value)
+    return " and ".join(words(value).replace("http+sse", "http/sse").split("+")).replace(
+        "http/sse", "http+sse"
+    )
 
 
 def short_pair(pair: str) -> str:
@@ -152,20 +154,18 @@ def short_pair(pair: str) -> str:
     return f"{label(algorithm)}:{'.'.join(label(part)[:8] for part in digests.split('.'))}"
 
 
-def eras(value: str | None) -> list[str]:
-    """The eras in an era event's value, ``legacy+modern``; ``http+sse`` is one era."""
-    text = (value or "").replace("http+sse", "http/sse")
-    return [
-        foreign(era, 20).replace("http/sse", "http+sse") for era in text.replace(",", "+").split("+") if era
-    ]
+def _values(event: Event) -> tuple[str, ...]:
+    """The values that take turns, with how often each was seen."""
+    told = event.details.get("values")
+    if isinstance(told, Mapping) and len(told) > 1:
+        return tuple(f"{value_words(str(value))} ({number} times)" for value, number in told.items())
+    return value_words(event.before), value_words(event.after)
 
 
-def _both(event: Event, between: str) -> str:
-    return between.join((value_words(event.before), value_words(event.after)))
-
-
-def _and(names: list[str]) -> str:
-    return " and ".join(names) or "none"
+def _surface(surface: Mapping[str, Json]) -> str:
+    tools = surface.get("tools")
+    counted = f", {count(tools, 'tool')}" if isinstance(tools, int) else ""
+    return f"{label(str(surface.get('era')))}: revision {label(str(surface.get('revision')))}{counted}"
 
 
 def _check(subject: str | None) -> str:
@@ -176,5 +176,7 @@ def _incident(incident: Mapping[str, Json], now: datetime) -> str:
     since = time_of(incident.get("since")) or time_of(incident.get("opened_at"))
     lasted = f", for {duration(now - since)}" if since else ""
     server = f"{label(str(incident['server']))}: " if incident.get("server") else ""
-    value = value_words(str(incident.get("value") or ""))
-    return f"{server}{subject_words(str(incident.get('subject') or ''))} {value}{lasted}"
+    subject, value = str(incident.get("subject") or ""), value_words(str(incident.get("value") or ""))
+    if subject.startswith("toolset:"):
+        value = f"not accepted ({value})"
+    return f"{server}{subject_words(subject)} {value}{lasted}"

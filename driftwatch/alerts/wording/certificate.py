@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 
 from driftwatch.alerts.text import count, foreign, listed
-from driftwatch.alerts.wording.note import Note, Voice, began, release, strings, time_of
+from driftwatch.alerts.wording.note import Note, Voice, release, strings, time_of
 from driftwatch.model import Event
 
 EXPIRY = "tls/expiry"
@@ -43,10 +43,14 @@ def renewed(event: Event, voice: Voice) -> Note:
         level=event.level,
         phrase=f"certificate renewed{f' until {ends:%Y-%m-%d}' if ends else ''}",
         tally="certificate renewed",
-        lines=(f"{line}.",),
-        since=began(event),
+        lines=(f"{line}.", *_lost(event)),
         release=release(event.details),
     )
+
+
+def _lost(event: Event) -> tuple[str, ...]:
+    names = strings(event.details.get("names_lost"))
+    return (f"It does not cover any more: {_names(names)}.",) if names else ()
 
 
 def _left(ends: datetime | None, now: datetime) -> str:

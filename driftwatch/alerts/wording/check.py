@@ -9,6 +9,7 @@ from driftwatch.alerts.wording.note import (
     began,
     check_of,
     code,
+    ended,
     gap_line,
     gist,
     release,
@@ -16,7 +17,7 @@ from driftwatch.alerts.wording.note import (
     strings,
     words,
 )
-from driftwatch.model import Event, Json, State
+from driftwatch.model import Event, Json, Level, State
 
 ROOT = "transport/endpoint"
 
@@ -61,9 +62,10 @@ def change(event: Event, voice: Voice) -> Note:
         items=_items(check, findings),
         since=began(event),
         release=release(event.details),
-        affected=_affected(findings, everyone=bool(down)),
+        blocks=len(blocked),
+        affected=_affected(findings, everyone=bool(down or blocked) and state(event.after) == State.FAILED),
         fix=voice.fix(check) if state(event.after) != State.NOT_CHECKED else None,
-        alike=f"{check} {event.before} {event.after}" if down else None,
+        alike=_alike(event, () if down else _said(check, findings)),
     )
 
 
@@ -71,12 +73,12 @@ def recovery(event: Event, voice: Voice) -> Note:
     """A check is verified again, or as good as it was accepted."""
     check = check_of(event)
     down = _is_down(check, event.before)
-    lasted = duration(event.at - began(event))
+    lasted = duration(ended(event) - began(event))
     again = "verified again" if state(event.after) == State.VERIFIED else f"as accepted: {words(event.after)}"
     blocked = strings(event.details.get("blocked"))
     lines = [
         f"{check}: {words(event.before)} -> {words(event.after)}",
-        f"It lasted {lasted}: {voice.during(began(event), event.at)}.",
+        f"It lasted {lasted}: {voice.during(began(event), ended(event))}.",
     ]
     if blocked:
         lines.append(f"{count(len(blocked), 'check')} that it had blocked can be checked again.")
@@ -87,7 +89,7 @@ def recovery(event: Event, voice: Voice) -> Note:
         tally="back" if down else "recovered",
         lines=tuple(lines),
         release=release(event.details),
-        alike=f"back {check} {event.before} {event.after}" if down else None,
+        alike=_alike(event, (lasted,)),
     )
 
 
@@ -95,7 +97,7 @@ def blip(first: Event, last: Event, voice: Voice) -> Note:
     """A change and its undo, told together."""
     check = check_of(first)
     down = _is_down(check, first.after)
-    lasted = duration(last.at - began(first))
+    lasted = duration(ended(last) - began(first))
     return Note(
         server=first.server,
         level=last.level,
@@ -104,13 +106,13 @@ def blip(first: Event, last: Event, voice: Voice) -> Note:
         lines=(
             f"{check}: {words(first.before)} -> {words(first.after)} -> {words(last.after)}",
             *_what(check, _result(first)),
-            f"A blip of {lasted}, over again: {voice.during(began(first), last.at)}.",
+            f"A blip of {lasted}, over again: {voice.during(began(first), ended(last))}.",
         ),
         release=release(last.details) or release(first.details),
     )
 
 
-def coverage_lost(event: Event, voice: Voice) -> Note:
+def coverage_lost(event: Event, _voice: Voice) -> Note:
     """A check that used to be exercised no longer is, for a reason of its own."""
     check, result = check_of(event), _result(event)
     why = foreign(str(result.get("reason") or "no reason was given"))
@@ -122,19 +124,21 @@ def coverage_lost(event: Event, voice: Voice) -> Note:
         lines=(
             f"{check}: {words(event.before)} -> {words(event.after)}",
             f"Not checked: {_as_sentence(why, capital=False)}",
+            *_folded(strings(event.details.get("blocked"))),
             f"The last known state, {words(event.before)}, may be stale.",
             *gap_line(event.details),
         ),
+        blocks=len(strings(event.details.get("blocked"))),
         since=began(event),
         release=release(event.details),
-        fix=voice.fix(check),
+        alike=_alike(event, (why,)),
     )
 
 
 def coverage_back(event: Event, voice: Voice) -> Note:
     """A check is exercised again."""
     check = check_of(event)
-    lasted = duration(event.at - began(event))
+    lasted = duration(ended(event) - began(event))
     return Note(
         server=event.server,
         level=event.level,
@@ -155,6 +159,7 @@ def added_with_problems(event: Event, voice: Voice) -> Note:
     worst = failed or results
     first = label(str(worst[0].get("check"))) if worst else ""
     down = DOWN.get(str(worst[0].get("code"))) if first == ROOT else None
+    blocked = strings(event.details.get("blocked"))
     what = f"down - {down}" if down else f"{count(len(worst), 'check')} failed"
     return Note(
         server=event.server,
@@ -163,10 +168,10 @@ def added_with_problems(event: Event, voice: Voice) -> Note:
         tally="added with problems",
         lines=(
             f"First look at this server: {count(len(worst), 'check')} failed.",
+            *_folded(blocked),
             "It is recorded as it is; from now on only changes are told.",
         ),
         items=tuple(_first_look(item) for item in worst),
-        since=began(event),
         release=release(event.details),
         affected=_affected([finding for item in worst for finding in _findings(item)], everyone=bool(down)),
         fix=voice.fix(first) if first else None,
@@ -179,6 +184,33 @@ def _first_look(result: Mapping[str, Json]) -> str:
     if not said:
         return f"{check}: {foreign(str(result.get('reason') or result.get('code') or 'failed'), 200)}"
     return f"{check}: {said[0]}" + (f" (+{len(said) - 1} more)" if len(said) > 1 else "")
+
+
+def settled(event: Event, voice: Voice) -> Note:
+    """A flapping or unsettled check is steady again, for better or worse."""
+    check, lasted = check_of(event), duration(event.at - began(event))
+    good = event.level is Level.INFO
+    muted = event.details.get("muted")
+    quiet = (
+        f" {count(muted, 'change')} in it {'was' if muted == 1 else 'were'} not told one by one."
+        if muted
+        else ""
+    )
+    return Note(
+        server=event.server,
+        level=event.level,
+        phrase=f"{check} has settled: {words(event.after)}",
+        tally="settled" if good else TALLY.get(state(event.after), "settled"),
+        lines=(
+            f"{check}: steady again, {words(event.after)}",
+            *(() if good else _what(check, _result(event))),
+            f"It had been unsteady for {lasted}, since {voice.at(began(event))}.{quiet}",
+        ),
+        items=() if good else _items(check, _findings(_result(event))),
+        release=release(event.details),
+        affected=None if good else _affected(_findings(_result(event)), everyone=False),
+        fix=None if good else voice.fix(check),
+    )
 
 
 def _is_down(check: str, value: str | None) -> str | None:
@@ -240,10 +272,15 @@ def _folded(blocked: Sequence[str]) -> tuple[str, ...]:
 
 
 def _affected(findings: Sequence[Mapping[str, Json]], *, everyone: bool) -> str | None:
-    if everyone:
-        return "every client"
     clients = dict.fromkeys(client for finding in findings for client in strings(finding.get("clients")))
-    return listed((label(client) for client in clients), shown=6) if clients else None
+    if clients:
+        return listed((label(client) for client in clients), shown=6)
+    return "every client" if everyone else None
+
+
+def _alike(event: Event, said: Sequence[str]) -> str:
+    """Servers of which the same is told share a section, whatever was measured."""
+    return "\n".join((event.kind, event.subject or "", event.before or "", event.after or "", *said))
 
 
 def _as_sentence(text: str, *, capital: bool = True) -> str:

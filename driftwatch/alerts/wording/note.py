@@ -66,6 +66,8 @@ class Note:
     """What changed, old -> new, and what it means."""
     items: tuple[str, ...] = ()
     """The single changes or findings; those that do not fit become ``+N more``."""
+    blocks: int = 0
+    """How many checks cannot be asked because of it."""
     since: datetime | None = None
     release: Release | None = None
     affected: str | None = None
@@ -81,8 +83,8 @@ def words(value: str | None) -> str:
     if not value:
         return "unknown"
     state, _, code = value.partition(":")
-    state = state.replace("_", " ")
-    return f"{state} ({foreign(code, 40)})" if code else state
+    shown = foreign(state.replace("_", " "), 40)
+    return f"{shown} ({foreign(code, 40)})" if code else shown
 
 
 def code(value: str | None) -> str:
@@ -103,6 +105,14 @@ def check_of(event: Event) -> str:
 def began(event: Event) -> datetime:
     """When the new value was first seen."""
     return event.since or event.at
+
+
+def ended(event: Event) -> datetime:
+    """When what an event calls over was over: before it was confirmed, where the event says so."""
+    lasted = event.details.get("duration_s")
+    if isinstance(lasted, bool) or not isinstance(lasted, int | float):
+        return event.at
+    return began(event) + timedelta(seconds=lasted)
 
 
 def time_of(value: Json) -> datetime | None:
@@ -156,7 +166,7 @@ def gap_line(details: Mapping[str, Json]) -> tuple[str, ...]:
     return (f"Found after driftwatch had not looked for {gap}; it may have happened any time in between.",)
 
 
-def gist(message: str, limit: int = 70) -> str:
+def gist(message: str, limit: int = 90) -> str:
     """A sentence as the end of a title: without its capital and its full stop."""
     text = clip(foreign(message, limit + 20).rstrip(".").rstrip(), limit)
     return text if text[1:2].isupper() else text[:1].lower() + text[1:]

@@ -12,7 +12,7 @@ from driftwatch.toolset.change import Change, Diff
 DRIFT = "release/fingerprint"
 
 AFFECTED = {
-    toolset.BREAKING: "existing callers: their calls fail",
+    toolset.BREAKING: "existing callers, whose calls fail",
     toolset.COMPATIBLE: "existing callers keep working",
     toolset.TEXT: "existing callers keep working; agents read other words and may choose tools differently",
     toolset.COSMETIC: "nobody: only the fingerprint moved",
@@ -124,14 +124,12 @@ def _flagged(diff: Diff | None) -> list[Change]:
 
 
 def _warnings(diff: Diff | None) -> tuple[str, ...]:
-    """What the new words do to their reader, once for each way."""
-    tools: dict[str, dict[str, None]] = {}
+    """What the new words do to their reader."""
+    lines: dict[str, dict[str, None]] = {}
     for change in _flagged(diff):
-        for flag in change.flags:
-            tools.setdefault(flag, {})[quoted(change.tool) if change.tool else _shared(change)] = None
-    return tuple(
-        f"Look at {listed(names)}: the text {FLAGS.get(flag, label(flag))}." for flag, names in tools.items()
-    )
+        what = " and ".join(FLAGS.get(flag, label(flag)) for flag in change.flags)
+        lines.setdefault(what, {})[quoted(change.tool) if change.tool else _shared(change)] = None
+    return tuple(f"Look at {listed(names)}: the text {what}." for what, names in lines.items())
 
 
 def _shared(change: Change) -> str:
@@ -139,9 +137,7 @@ def _shared(change: Change) -> str:
 
 
 def _moved(event: Event) -> str:
-    before = event.details.get("previous_fingerprint") or event.before
-    after = event.details.get("fingerprint") or event.after
-    return f"Toolset{_where(event)}: {value_words(before)} -> {value_words(after)}"
+    return f"Toolset{_where(event)}: {value_words(event.before)} -> {value_words(event.after)}"
 
 
 def _affected(diff: Diff | None) -> str | None:
