@@ -211,6 +211,14 @@ def check(
     return declare
 
 
+def once(found: Iterable[Found]) -> list[Found]:
+    """The first finding of each code, subject and era: pages and retries repeat each other's faults."""
+    first: dict[tuple[Era | None, str, str], Found] = {}
+    for one in found:
+        first.setdefault((one.era, one.code, one.subject), one)
+    return list(first.values())
+
+
 def shown(value: Json, limit: int = 80) -> str:
     """A foreign value for a message: a string in quotes, cut at ``limit`` characters; a list by its kind."""
     match value:

@@ -1,9 +1,9 @@
 """The protocol itself: revisions, eras, and the shape of the messages."""
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-from driftwatch.checks.base import Found, NotChecked, Policy, Verdict, check, listed, shown
+from driftwatch.checks.base import Found, NotChecked, Policy, Verdict, check, listed, once, shown
 from driftwatch.checks.clients import KNOWN_REVISIONS, MODERN_REVISION, Client, position
 from driftwatch.checks.sources import OWN, rule
 from driftwatch.checks.transport import SERVER_ERRORS, SHUT_STATUSES
@@ -185,7 +185,7 @@ def envelope(exchanges: tuple[Exchange, ...], revision: str, era: Era) -> Verdic
         Copy the request's id unchanged, value and type, and send exactly one object that has either a
         result or an error. Look at gateways and logging layers between: they are what rewrites envelopes.
     """
-    return _once(_envelope_faults(exchanges, revision, era))
+    return once(_envelope_faults(exchanges, revision, era))
 
 
 @check(
@@ -206,7 +206,7 @@ def message_text(exchanges: tuple[Exchange, ...]) -> Verdict:
         Let a JSON library write every message, from values and not from pieces of text, and let the HTTP
         server compute the length.
     """
-    return _once(_text_faults(exchanges))
+    return once(_text_faults(exchanges))
 
 
 def _speaks(client: Client, revision: str) -> bool:
@@ -223,11 +223,17 @@ def _left_out(refusal: Exchange, policy: Policy) -> list[Found]:
         subject="initialize",
         message=f"Only {MODERN_REVISION} is spoken: {listed(names)} cannot connect.",
         expected="an answer to initialize",
-        measured=f"HTTP {refusal.status}",
+        measured=_answered(refusal),
         era=Era.LEGACY,
         clients=names,
     )
     return [found]
+
+
+def _answered(exchange: Exchange) -> str:
+    error = exchange.error
+    code = f", error {shown(error.get('code'), 20)}" if isinstance(error, dict) else ""
+    return f"HTTP {exchange.status}{code}"
 
 
 def _is_refusal(exchange: Exchange) -> bool:
@@ -297,8 +303,3 @@ def _text_faults(exchanges: tuple[Exchange, ...]) -> Iterator[Found]:
         for remark in exchange.remarks:
             if remark.code in _TEXT:
                 yield _message_fault(exchange, remark.code, _TEXT[remark.code], remark.message)
-
-
-def _once(found: Iterable[Found]) -> list[Found]:
-    """One finding per fault and method: the pages of one list repeat each other's."""
-    return list({(one.code, one.subject): one for one in found}.values())

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from driftwatch.checks.base import Found, NotChecked, Policy, Verdict, Verified, check
 from driftwatch.checks.sources import item
 from driftwatch.evidence import Missing, Opening, Tls
-from driftwatch.model import Severity
+from driftwatch.model import Json, Severity
 
 DAY = timedelta(days=1)
 
@@ -21,6 +21,7 @@ _FAULTS = {
     "missing-intermediate": "An intermediate certificate is missing between the server's and a trusted root",
     "wrong-host": "The certificate does not cover this host name",
     "protocol-version": "The server and this client share no TLS version",
+    "alpn": "The server refuses to speak HTTP/1.1 over TLS",
     "not-tls": "The server does not speak TLS on this port",
     "handshake": "The TLS handshake failed",
     "strictness": "The certificate chain breaks a rule of RFC 5280",
@@ -34,7 +35,7 @@ _FAULTS = {
     sources=(item(1),),
     root=True,
 )
-def chain(url: str, openings: tuple[Opening, ...] | Missing, tls: Tls | Missing) -> Verdict:
+def chain(url: str, openings: tuple[Opening, ...] | Missing, tls: Tls | Missing, settings: Json) -> Verdict:
     """The certificate chain of the very connection that carried the probe, judged as a client would.
 
     Why it matters:
@@ -52,7 +53,9 @@ def chain(url: str, openings: tuple[Opening, ...] | Missing, tls: Tls | Missing)
     if isinstance(tls, Missing):
         return _without_tls(url, openings, tls)
     if tls.fault == "client-certificate":
-        return NotChecked("the server asks for a client certificate", "client-certificate")
+        carried = isinstance(settings, dict) and settings.get("client_certificate") is True
+        verb = "refused the configured" if carried else "asks for a"
+        return NotChecked(f"the server {verb} client certificate", "client-certificate")
     return list(_chain_faults(tls))
 
 

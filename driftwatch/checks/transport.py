@@ -1,9 +1,9 @@
 """How the endpoint speaks HTTP: reachable, where it was said to be, in a form that clients read."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from urllib.parse import urljoin, urlsplit
 
-from driftwatch.checks.base import Found, NotChecked, Verdict, Verified, check, shown
+from driftwatch.checks.base import Found, NotChecked, Verdict, Verified, check, once, shown
 from driftwatch.checks.sources import OWN, item, rule
 from driftwatch.evidence import Exchange, Missing, Opening, Outcome, Surface
 from driftwatch.model import Era, Severity
@@ -101,7 +101,7 @@ def redirect(openings: tuple[Opening, ...] | Missing, outcome: Outcome) -> Verdi
     found = [_redirect(attempt) for attempt in attempts if _is_redirect(attempt)]
     if not found and not any(map(_is_behind_the_door, attempts)):
         return _blocked(outcome)
-    return _once(found)
+    return once(found)
 
 
 @check(
@@ -162,7 +162,7 @@ def accept_sse(openings: tuple[Opening, ...] | Missing, outcome: Outcome) -> Ver
         if attempt.status in {REFUSED_ACCEPT, REFUSED_TYPE} and _accepts_sse(attempt)
     ]
     if refusals:
-        return _once(refusals)
+        return once(refusals)
     if not any(_is_success(opening.exchange) for opening in opened):
         return _no_reply(outcome)
     return ()
@@ -302,8 +302,3 @@ def _refusal(era: Era, attempt: Exchange, last: Exchange) -> Found:
         measured=f"HTTP {attempt.status}{again}",
         era=era,
     )
-
-
-def _once(found: Iterable[Found]) -> list[Found]:
-    """One finding per era and code: a retry that meets the same answer is no second fault."""
-    return list({(one.era, one.code): one for one in found}.values())

@@ -167,10 +167,9 @@ def _write_state(page: _Page, state: State, text: str) -> None:
 def _write_result(page: _Page, result: Result, *, eras: int) -> None:
     _write_state(page, result.state, result.check)
     groups = _groups(result.findings)
+    of_tools = result.check.partition("/")[0] in _TOOL_FAMILIES
     for group in groups[:GROUPS]:
-        page.write(
-            _finding(group, eras, of_tools=result.check.partition("/")[0] in _TOOL_FAMILIES), indent=_INDENT
-        )
+        page.write(_finding(group, eras, of_tools=of_tools), indent=_INDENT)
     if len(groups) > GROUPS:
         page.write(f"… +{len(groups) - GROUPS} more findings", indent=_INDENT)
     if result.reason:
@@ -234,10 +233,8 @@ def _write_summary(page: _Page, results: Sequence[Result]) -> None:
     counts = [(state, sum(result.state is state for result in results)) for state in _ORDER]
     page.gap()
     words = [(state, f"{number} {state.words}") for state, number in counts if number]
-    fits = len(", ".join(text for _, text in words)) <= page.width
-    page.lines.append(
-        (", " if fits else ",\n").join(page.paint(text, _COLOURS[state]) for state, text in words)
-    )
+    between = ", " if len(", ".join(text for _, text in words)) <= page.width else ",\n"
+    page.lines.append(between.join(page.paint(text, _COLOURS[state]) for state, text in words))
 
 
 def _count(number: int, noun: str) -> str:

@@ -32,6 +32,7 @@ EXPIRED = certificate(not_before=NOW - timedelta(days=91), not_after=NOW - timed
         "missing-intermediate",
         "wrong-host",
         "protocol-version",
+        "alpn",
         "not-tls",
         "handshake",
         "strictness",
@@ -70,6 +71,13 @@ def test_a_wrong_host_names_what_the_certificate_covers() -> None:
 def test_a_server_that_wants_a_client_certificate_is_not_judged_without_one() -> None:
     result = judged("tls/chain", shut("tls", tls=tls(verified=False, fault="client-certificate")))
     assert (result.state, result.code) == (State.NOT_CHECKED, "client-certificate")
+    assert result.reason == "the server asks for a client certificate"
+
+
+def test_a_client_certificate_that_was_refused_is_said_to_be() -> None:
+    facts = tls(verified=False, fault="client-certificate")
+    result = judged("tls/chain", shut("tls", tls=facts, settings={"client_certificate": True}))
+    assert result.reason == "the server refused the configured client certificate"
 
 
 @pytest.mark.parametrize(
