@@ -1,26 +1,62 @@
-"""Names to addresses, which addresses may be reached, and the connection to one of them."""
+"""From a host to a connection: the addresses of a name, which of them may be reached, and the socket.
 
+The stream works on a plain non-blocking socket instead of an asyncio transport: it reads only what was asked
+for, and costs half the CPU of a connection.
+"""
+
+import asyncio
+import contextlib
+import socket
+import ssl
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv6Address
-from typing import Protocol
+from ipaddress import ip_address
+from typing import Any, Protocol
 
+import httpcore
 
-@dataclass(frozen=True, slots=True)
-class Address:
-    """Where a TCP connection goes."""
+from driftwatch.probe.address import Address, refusal
+from driftwatch.probe.fault import Broken, of_os_error
 
-    ip: IPv4Address | IPv6Address
-    port: int
+__all__ = ["Address", "AddressFault", "Resolver", "SocketStream", "SystemResolver", "addresses", "dial"]
 
-    def __str__(self) -> str:
-        return f"[{self.ip}]:{self.port}" if self.ip.version == 6 else f"{self.ip}:{self.port}"
+ADDRESS_S = 4.0
+"""How long one address may take to accept a connection before the next one is tried: a lost SYN is sent again
+after 1 and 3 seconds."""
+
+MAX_ADDRESSES = 8
+READ_SIZE = 64 * 1024
+HEAD_SIZE = 64
+"""How many of the first bytes of a reply are kept for explanations."""
+
+_HTTP = b"HTTP/"
 
 
 class Resolver(Protocol):
-    """Turns a host into addresses, best first. Raises OSError or TimeoutError when it cannot."""
+    """Turns a host into addresses, best first. Raises OSError (TimeoutError too) when it cannot."""
 
     async def resolve(self, host: str, port: int) -> list[Address]:
         """Every address of the host."""
+
+
+class SystemResolver:
+    """The machine's own resolver, in threads of its own: a dead name server must not starve other work."""
+
+    def __init__(self, *, timeout_s: float = 5.0, threads: int = 16) -> None:
+        self._timeout_s = timeout_s
+        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="resolve")
+
+    async def resolve(self, host: str, port: int) -> list[Address]:
+        """Every address of the host, in the order of the system's preference."""
+        loop = asyncio.get_running_loop()
+        async with asyncio.timeout(self._timeout_s):
+            found = await loop.run_in_executor(self._threads, _getaddrinfo, host, port)
+        return list(dict.fromkeys(Address(ip_address(at[0].partition("%")[0]), at[1]) for *_, at in found))
+
+
+def _getaddrinfo(host: str, port: int) -> list[Any]:
+    return list(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,3 +68,297 @@ class AddressFault:
     code: str
     """refused, unreachable, timeout, reset or address (not allowed)."""
     message: str
+
+
+async def addresses(resolver: Resolver, host: str, port: int) -> list[Address]:
+    """The addresses of a host name or an address literal; Broken when there are none."""
+    try:
+        return [Address(ip_address(host), port)]
+    except ValueError:
+        pass
+    try:
+        found = await resolver.resolve(host, port)
+    except TimeoutError:
+        raise Broken("dns", "resolve", f"{host} did not resolve in time") from None
+    except OSError as error:
+        raise Broken("dns", "resolve", f"{host} does not resolve: {error.strerror or error}") from None
+    except UnicodeError:
+        raise Broken("dns", "resolve", f"{host} is no host name") from None
+    if not found:
+        raise Broken("dns", "resolve", f"{host} has no address")
+    return list(found)
+
+
+async def dial(
+    found: Sequence[Address], *, named_by_server: bool, patience_s: float, faults: list[AddressFault]
+) -> "SocketStream":
+    """Connect to the first address that may be reached and answers.
+
+    Each address gets a share of ``patience_s``, at most ADDRESS_S while others are left. What became of the
+    others is appended to ``faults``; what is in there already is tried last. Raises Broken when none is left.
+    """
+    failed = {fault.address for fault in faults}
+    broken: list[Broken] = []
+
+    def note(address: Address, why: Broken) -> None:
+        broken.append(why)
+        if str(address) not in failed:
+            fault = why.fault
+            faults.append(AddressFault(address=str(address), code=fault.code, message=fault.message))
+
+    allowed = []
+    for address in sorted(found[:MAX_ADDRESSES], key=lambda address: str(address) in failed):
+        refused = refusal(address.ip, named_by_server=named_by_server)
+        if refused is None:
+            allowed.append(address)
+        else:
+            note(address, Broken("address", "connect", f"not connected: {refused}"))
+    loop = asyncio.get_running_loop()
+    ends = loop.time() + patience_s
+    for others, address in zip(reversed(range(len(allowed))), allowed, strict=True):
+        left = ends - loop.time()
+        try:
+            return await _connect(address, min(ADDRESS_S, left / (others + 1)) if others else left)
+        except Broken as why:
+            note(address, why)
+    # An address family that this machine has no way to says less than a refusal by the other.
+    raise next((why for why in broken if why.fault.code not in {"address", "unreachable"}), broken[-1])
+
+
+async def _connect(address: Address, patience_s: float) -> "SocketStream":
+    loop = asyncio.get_running_loop()
+    family = socket.AF_INET if address.ip.version == 4 else socket.AF_INET6  # noqa: PLR2004
+    try:
+        sock = socket.socket(family, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
+    except OSError as error:
+        raise of_os_error(error, "connect", str(address)) from None
+    try:
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        async with asyncio.timeout(patience_s) as patience:
+            await loop.sock_connect(sock, (str(address.ip), address.port))
+    except OSError as error:  # TimeoutError is one
+        sock.close()
+        if patience.expired():
+            message = f"{address} did not accept a connection within {patience_s:.1f} s"
+            raise Broken("timeout", "connect", message) from None
+        raise of_os_error(error, "connect", str(address)) from None
+    except BaseException:
+        sock.close()
+        raise
+    return SocketStream(sock, address)
+
+
+class SocketStream(httpcore.AsyncNetworkStream):
+    """One TCP or TLS connection, with counters that bound what a server can make us read.
+
+    What is written is kept until the next read, so that a request leaves in one piece.
+    Raises Broken for every fault.
+    """
+
+    def __init__(self, sock: socket.socket, address: Address) -> None:
+        self.address = address
+        self.phase = "connect"
+        """What the peer is waited for: connect, tls, headers or body."""
+        self.received = 0
+        """Bytes since ``expect``, framing included."""
+        self.head = b""
+        """The first bytes since ``expect``."""
+        self.first_byte_at: float | None = None
+        """When the reply began, on the event loop's clock."""
+        self.cut = False
+        """True when the peer ended TLS without saying so (no close_notify): what came may be incomplete."""
+        self._sock = sock
+        self._loop = asyncio.get_running_loop()
+        self._unsent: list[bytes] = []
+        self._allowance = 0
+        self._waiter: asyncio.Future[None] | None = None
+        self._reading = False
+
+    @property
+    def tls(self) -> ssl.SSLSocket | None:
+        """The TLS connection, also after a handshake that failed; None for plain TCP."""
+        return self._sock if isinstance(self._sock, ssl.SSLSocket) else None
+
+    @property
+    def closed(self) -> bool:
+        """Whether this side has closed the connection."""
+        return self._sock.fileno() < 0
+
+    def expect(self, allowance: int) -> None:
+        """A new reply begins, whose header block may take this many bytes."""
+        self.phase, self.received, self.head, self._allowance = "headers", 0, b"", allowance
+        self.first_byte_at = None
+
+    def expect_body(self, allowance: int) -> None:
+        """The header block is read; the body may take this many bytes more."""
+        self.phase = "body"
+        self._allowance = self.received + allowance
+
+    async def start_tls(
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,  # noqa: ARG002, ASYNC109 - the interface of httpcore; bounded outside
+    ) -> "SocketStream":
+        """Do the handshake on this connection. Raises ssl.SSLError as it is; ``tls`` then has the chain."""
+        self.phase = "tls"
+        try:
+            connection = ssl_context.wrap_socket(
+                self._sock,
+                server_hostname=server_hostname,
+                do_handshake_on_connect=False,
+                suppress_ragged_eofs=False,
+            )
+            self._sock = connection
+            while True:
+                try:
+                    connection.do_handshake()
+                except ssl.SSLWantReadError:
+                    await self._readable()
+                except ssl.SSLWantWriteError:
+                    await self._writable()
+                else:
+                    return self
+        except ssl.SSLError:
+            raise
+        except OSError as error:
+            raise of_os_error(error, "tls", str(self.address)) from None
+
+    async def read(
+        self,
+        max_bytes: int,
+        timeout: float | None = None,  # noqa: ARG002, ASYNC109 - the interface of httpcore; bounded outside
+    ) -> bytes:
+        """Some bytes, or none at the end of the stream."""
+        if self.received >= self._allowance:
+            if self.phase == "headers":
+                raise Broken(
+                    "headers", "headers", f"the header block is larger than {self._allowance:,} bytes"
+                )
+            raise Broken("too-large", "body", f"the body's framing takes more than {self._allowance:,} bytes")
+        try:
+            if self._unsent:
+                await self._flush()
+                await self._readable()
+            data = await self._receive(max_bytes)
+        except ssl.SSLEOFError:
+            self.cut = True
+            return b""
+        except OSError as error:
+            raise of_os_error(error, self.phase, str(self.address)) from error
+        if not self.received:
+            self.first_byte_at = self._loop.time()
+        self.received += len(data)
+        if len(self.head) < HEAD_SIZE:
+            self._look_at_head(data)
+        return data
+
+    def _look_at_head(self, data: bytes) -> None:
+        self.head = (self.head + data)[:HEAD_SIZE]
+        # h11 waits for a whole header block before it looks; a port that speaks first would wait with us.
+        if self.phase == "headers" and not self.head.startswith(_HTTP[: len(self.head)]):
+            raise Broken("protocol", "headers", f"not HTTP: {self.describe_head()}")
+
+    def describe_head(self) -> str:
+        """How the reply begins, for a message."""
+        if self.head.startswith((b"\x15\x03", b"\x16\x03")):
+            return "the port speaks TLS"
+        return f"the reply begins with {self.head[:40]!r}" if self.head else "nothing came"
+
+    async def write(
+        self,
+        buffer: bytes,
+        timeout: float | None = None,  # noqa: ARG002, ASYNC109 - the interface of httpcore; bounded outside
+    ) -> None:
+        """Keep bytes for the next read to send."""
+        if buffer:
+            self._unsent.append(buffer)
+
+    async def aclose(self) -> None:
+        """Close the connection, as httpcore asks for it."""
+        self.close()
+
+    def close(self) -> None:
+        """Say goodbye without waiting for an answer, and close."""
+        if self.closed:
+            return
+        self._stop_reading()
+        if isinstance(self._sock, ssl.SSLSocket):
+            # The peer has no time to answer, or the handshake never ended.
+            with contextlib.suppress(OSError, ValueError):
+                self._sock.unwrap()
+        self._sock.close()
+
+    def get_extra_info(self, info: str) -> Any:
+        """``is_readable``, which httpcore asks to find idle connections that the peer has closed."""
+        return self.is_readable() if info == "is_readable" else None
+
+    def is_readable(self) -> bool:
+        """Whether something, the end included, came while nothing was asked: the connection is then spent."""
+        if self.closed:
+            return True
+        try:
+            self._sock.recv(1)
+        except (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
+            return False
+        except OSError:
+            return True
+        return True
+
+    async def _receive(self, max_bytes: int) -> bytes:
+        while True:
+            try:
+                return self._sock.recv(max_bytes)
+            except (BlockingIOError, ssl.SSLWantReadError):
+                await self._readable()
+            except ssl.SSLWantWriteError:
+                await self._writable()
+
+    async def _flush(self) -> None:
+        data = memoryview(b"".join(self._unsent))
+        self._unsent.clear()
+        while data:
+            try:
+                data = data[self._sock.send(data) :]
+            except (BlockingIOError, ssl.SSLWantWriteError):
+                await self._writable()
+            except ssl.SSLWantReadError:
+                await self._readable()
+            except ConnectionError:
+                # A server may refuse early and close: what it said before is still there to be read.
+                return
+
+    async def _readable(self) -> None:
+        if not self._reading:
+            self._loop.add_reader(self._sock.fileno(), self._wake)
+            self._reading = True
+        self._waiter = self._loop.create_future()
+        try:
+            await self._waiter
+        finally:
+            self._waiter = None
+
+    async def _writable(self) -> None:
+        waiter: asyncio.Future[None] = self._loop.create_future()
+        descriptor = self._sock.fileno()
+        self._loop.add_writer(descriptor, _resolve, waiter)
+        try:
+            await waiter
+        finally:
+            self._loop.remove_writer(descriptor)
+
+    def _wake(self) -> None:
+        if self._waiter is None:
+            self._stop_reading()
+        else:
+            _resolve(self._waiter)
+
+    def _stop_reading(self) -> None:
+        if self._reading:
+            self._loop.remove_reader(self._sock.fileno())
+            self._reading = False
+
+
+def _resolve(waiter: "asyncio.Future[None]") -> None:
+    if not waiter.done():
+        waiter.set_result(None)

@@ -1,102 +1,54 @@
 """One bounded exchange with a server: what is asked, and what came back as data.
 
 Nothing in here raises for a fault of the server: a refused connection, a bad certificate, a body without end
-or nonsense instead of HTTP is a Fault of the Exchange. Only cancellation and our own misuse are exceptions.
+or nonsense instead of HTTP is a Fault of the Exchange. Only cancellation, our own misuse and this machine's
+own trouble (no file descriptors left) are exceptions.
 """
 
+import asyncio
+import json
+import logging
+import ssl
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import datetime
-from enum import Enum
+from http import HTTPStatus
 from types import TracebackType
 from typing import Self
 
-from driftwatch.evidence import Exchange, Fault, Missing, Tls
-from driftwatch.model import Json
-from driftwatch.probe.connect import AddressFault, Resolver
-from driftwatch.probe.credential import Credential
+from driftwatch.evidence import Missing, Remark, Tls
+from driftwatch.probe import connect, headers
+from driftwatch.probe import tls as certificates
+from driftwatch.probe.body import SSE, Body
+from driftwatch.probe.connect import AddressFault, Resolver, SocketStream
+from driftwatch.probe.connection import Connection
+from driftwatch.probe.credential import QUERY, SESSION, Credential, Redactor
+from driftwatch.probe.encoding import Inflater, inflater
+from driftwatch.probe.fault import HTTPCORE, Broken
+from driftwatch.probe.place import Place, place
+from driftwatch.probe.recording import Recording
+from driftwatch.probe.request import Limits, Read, Reply, Request
 from driftwatch.probe.sse import SseEvent
+from driftwatch.probe.stream import Patience, Stream
 from driftwatch.probe.tls import Trust
 
+__all__ = ["Credential", "Limits", "Read", "Reply", "Request", "SseEvent", "Stream", "Wire"]
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """Where one probe stops reading. A limit that is hit is a Fault with its figures."""
+# They log whole URLs and header values.
+for _name in ("httpx", "httpcore"):
+    logging.getLogger(_name).setLevel(logging.WARNING)
 
-    timeout_s: float = 20.0
-    """Wall clock of one request, from resolving the name to the end of the answer."""
-    deadline_s: float = 60.0
-    """Wall clock of the whole probe."""
-    max_body: int = 4 * 2**20
-    """Bytes of one body, as sent and again after decompression."""
-    max_pages: int = 100
-    max_tools: int = 5000
-    max_headers: int = 256 * 1024
-    """Bytes of one header block, with every informational response before it."""
-    max_requests: int = 26
-    max_events: int = 10_000
-    """Events of one SSE stream."""
-    max_depth: int = 200
-    """Nested arrays and objects of one JSON text."""
-
-
-class Read(Enum):
-    """How much of a reply is read."""
-
-    ANSWER = "answer"
-    """Up to the JSON-RPC message that answers the request, even if the stream stays open after it."""
-    HEADERS = "headers"
-    """Status and headers; then the connection is closed."""
-    BODY = "body"
-    """The whole bounded body, whatever it is."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """One HTTP request of the dialogue."""
-
-    label: str
-    """Which request of the recipe it is; becomes Exchange.label."""
-    http_method: str = "POST"
-    url: str | None = None
-    """None: the endpoint itself."""
-    rpc: dict[str, Json] | None = None
-    """The JSON-RPC message to send. Its id decides which message is the answer; without one nothing is awaited."""
-    headers: tuple[tuple[str, str], ...] = ()
-    accept: str | None = "application/json, text/event-stream"
-    read: Read = Read.ANSWER
-    credential: bool = True
-    """Apply the configured credential; it only ever goes to the endpoint's own origin."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
-    """What came back, with the few things that must not be recorded."""
-
-    exchange: Exchange
-    session: str | None
-    """The value of ``Mcp-Session-Id``. A secret: it is never recorded."""
-    retry_after_s: float | None
-    location: str | None
-    """The ``Location`` header as sent, query included: not for recording."""
-
-
-class Stream:
-    """An open SSE stream of a GET, read event by event."""
-
-    reply: Reply
-    """Status and headers; its exchange carries the fault when there is no stream to read."""
-
-    async def next_event(self) -> SseEvent | None | Fault:
-        """The next event, None when the server ended the stream, a Fault when it broke or hit a limit."""
-        raise NotImplementedError
+_NO_CONNECTION = Missing("no connection was made", "no-connection", "transport/endpoint")
+_NO_TLS = Missing("the endpoint is plain HTTP, there is no certificate", "plain-http")
 
 
 class Wire:
-    """The exchanges of one probe: a connection kept alive, a deadline, a budget and one credential.
+    """The exchanges of one probe: connections kept alive, one deadline, one budget and one credential.
 
-    Use as an async context manager; leaving it closes every connection.
+    Use as an async context manager: entering starts the deadline, leaving closes every connection. Exchanges
+    follow one another; only a stream may be open beside them. Raises ValueError for a URL that is not an
+    absolute http or https one.
     """
 
     def __init__(
@@ -109,14 +61,37 @@ class Wire:
         limits: Limits | None = None,
         credential: Credential | None = None,
     ) -> None:
+        endpoint = place(url)
+        if endpoint is None:
+            raise ValueError("the endpoint needs an absolute http or https URL")
         self.requests = 0
         """How many requests were sent."""
-        self.tls: Tls | Missing = Missing("no connection was made", "no-connection")
-        """The certificate facts of the endpoint's first connection."""
-        self.address_faults: tuple[AddressFault, ...] = ()
-        """The endpoint's addresses that were tried or refused before one answered."""
+        self.tls: Tls | Missing = _NO_CONNECTION if endpoint.scheme == "https" else _NO_TLS
+        """The certificate facts of the endpoint's first connection, or of the last that failed."""
+        self._endpoint = endpoint
+        self._trust = tls
+        self._resolver = resolver
+        self._now = clock
+        self._limits = limits or Limits()
+        self._credential = credential
+        self._address_faults: list[AddressFault] = []
+        self._other_faults: list[AddressFault] = []
+        self._kept: dict[tuple[str, str, int], Connection] = {}
+        self._redactor = Redactor()
+        self._time = asyncio.get_running_loop().time
+        self._deadline = self._time() + self._limits.deadline_s
+        for name, value in endpoint.secrets:
+            self._redactor.learn_named(name, value, QUERY)
+        for name, value in () if credential is None else credential.headers:
+            self._redactor.learn_named(name, value, credential.label if credential else "")
+
+    @property
+    def address_faults(self) -> tuple[AddressFault, ...]:
+        """The addresses of the endpoint's host that were refused or gave no connection."""
+        return tuple(self._address_faults)
 
     async def __aenter__(self) -> Self:
+        self._deadline = self._time() + self._limits.deadline_s
         return self
 
     async def __aexit__(
@@ -124,14 +99,25 @@ class Wire:
         exc_type: type[BaseException] | None,
         exc: BaseException | None,
         traceback: TracebackType | None,
-    ) -> None: ...
+    ) -> None:
+        while self._kept:
+            await self._kept.popitem()[1].close()
 
     async def send(self, request: Request, *, fresh: bool = False) -> Reply:
         """Send one request and read its reply as far as ``request.read`` says.
 
         ``fresh`` opens a new connection for it. Never raises for a fault of the server.
         """
-        raise NotImplementedError
+        recording, connection = self._record(request), None
+        try:
+            async with self._patience(recording):
+                connection = await self._ask(request, recording, fresh=fresh)
+                if await self._read(request, recording, connection):
+                    self._kept[connection.place.key], connection = connection, None
+        finally:
+            if connection is not None:
+                await connection.close()
+        return self._reply(recording)
 
     def stream(self, request: Request) -> AbstractAsyncContextManager[Stream]:
         """Open a GET and hand out its SSE events one by one, on a connection of its own."""
@@ -139,5 +125,204 @@ class Wire:
 
     @asynccontextmanager
     async def _stream(self, request: Request) -> AsyncIterator[Stream]:
-        raise NotImplementedError
-        yield Stream()
+        recording, connection = self._record(request), None
+        body: Body | None = None
+        try:
+            async with self._patience(recording):
+                connection = await self._ask(request, recording, fresh=True)
+                if recording.status == HTTPStatus.OK and headers.media_type(recording.received) == SSE:
+                    body = self._body(recording, connection)
+                else:
+                    await self._read(replace(request, read=Read.BODY), recording, connection)
+            yield Stream(
+                self._reply(recording),
+                recording,
+                body,
+                patience=self._patience,
+                redactor=self._redactor,
+                max_events=self._limits.max_events,
+            )
+        finally:
+            if connection is not None:
+                await connection.close()
+
+    async def _ask(self, request: Request, recording: Recording, *, fresh: bool) -> Connection:
+        """Send a request over a kept or a new connection, and read the header block of its reply."""
+        target = self._endpoint if request.url is None else place(request.url)
+        if target is None:
+            raise Broken("address", "resolve", "not an absolute http or https URL")
+        own = target.key == self._endpoint.key
+        content = None if request.rpc is None else json.dumps(request.rpc, separators=(",", ":")).encode()
+        wire_headers, recording.sent = headers.outgoing(
+            authority=target.authority,
+            accept=request.accept,
+            content=content,
+            headers=request.headers,
+            credential=self._credential if own and request.credential else None,
+            redactor=self._redactor,
+        )
+        kept = self._kept.get(target.key)
+        if kept is not None:
+            usable = not fresh and await kept.settle()
+            del self._kept[target.key]
+            if not usable:
+                await kept.close()
+                kept = None
+        while True:
+            connection = kept or await self._connect(target, recording)
+            recording.stream = connection.stream
+            self._admit()
+            self.requests += 1
+            try:
+                response = await connection.ask(
+                    request.http_method, target, wire_headers, content or b"", self._limits.max_headers
+                )
+            except BaseException as error:
+                await connection.close()
+                self._note_refused_handshake(error, connection)
+                # The server may close a kept connection just when the next request leaves. To send it again
+                # is harmless for everything but a call of a tool.
+                unheard = isinstance(error, (Broken, *HTTPCORE)) and not connection.stream.received
+                if kept is None or not unheard or request.rpc_method == "tools/call":
+                    raise
+                kept = None
+                continue
+            recording.status = response.status
+            recording.received = headers.incoming(response.headers)
+            if (session := headers.first(recording.received, headers.SESSION_HEADER)) is not None:
+                self._redactor.learn(session, SESSION)
+            return connection
+
+    def _admit(self) -> None:
+        if self._time() >= self._deadline:
+            seconds = self._limits.deadline_s
+            raise Broken("deadline", "send", f"not sent: the {seconds:g} s of this probe are over")
+        if self.requests >= self._limits.max_requests:
+            raise Broken("budget", "send", f"not sent: {self.requests} requests is the limit of one probe")
+
+    async def _connect(self, target: Place, recording: Recording) -> Connection:
+        self._admit()
+        own = target.host == self._endpoint.host
+        recording.step = "resolve"
+        found = await connect.addresses(self._resolver, target.host, target.port)
+        recording.step = "connect"
+        recording.stream = stream = await connect.dial(
+            found,
+            named_by_server=not own,
+            patience_s=min(self._limits.timeout_s, self._deadline - self._time()),
+            faults=self._address_faults if own else self._other_faults,
+        )
+        try:
+            if target.scheme == "https":
+                await self._start_tls(stream, target)
+        except BaseException:
+            stream.close()
+            raise
+        return Connection(stream, target)
+
+    async def _start_tls(self, stream: SocketStream, target: Place) -> None:
+        error: ssl.SSLError | None = None
+        try:
+            await stream.start_tls(self._trust.context, target.host)
+        except ssl.SSLError as failed:
+            error = failed
+        except ValueError as invalid:  # a name that TLS cannot carry
+            raise Broken("dns", "tls", f"{target.host[:80]} is no host name: {invalid}") from None
+        found = self._note_certificate(stream, target, error)
+        if error is not None:
+            code = "certificate" if isinstance(error, ssl.SSLCertVerificationError) else "tls"
+            raise Broken(code, "tls", certificates.explain(found, error))
+
+    def _note_certificate(self, stream: SocketStream, target: Place, error: ssl.SSLError | None) -> Tls:
+        assert stream.tls is not None  # noqa: S101 - after start_tls, whatever became of it
+        found = certificates.facts(
+            stream.tls, error=error, host=target.host, trust=self._trust, now=self._now
+        )
+        if target.key == self._endpoint.key and (isinstance(self.tls, Missing) or not found.verified):
+            self.tls = found
+        return found
+
+    def _note_refused_handshake(self, error: BaseException, connection: Connection) -> None:
+        """With TLS 1.3 a server says only after the handshake that it misses a client certificate."""
+        cause = error.__cause__
+        if (
+            isinstance(cause, ssl.SSLError)
+            and certificates.classify(cause, (), self._now()) == "client-certificate"
+        ):
+            self._note_certificate(connection.stream, connection.place, cause)
+
+    async def _read(self, request: Request, recording: Recording, connection: Connection) -> bool:
+        """Read a reply as far as the request says; whether the connection may carry another request."""
+        status, media_type = recording.status or 0, headers.media_type(recording.received)
+        if status < HTTPStatus.OK:
+            raise Broken("protocol", "headers", f"HTTP {status} although no other protocol was asked for")
+        if request.read is Read.HEADERS or (media_type == SSE and not request.awaits):
+            return False
+        body = self._body(recording, connection)
+        if request.read is Read.BODY:
+            await body.read_object()
+        else:
+            await body.read_answer(None if request.rpc is None else request.rpc.get("id"), media_type)
+        recording.ended = self._time()
+        if body.complete:
+            framed = any(name in {"content-length", "transfer-encoding"} for name, _ in recording.received)
+            if connection.stream.cut and not framed:
+                raise Broken(
+                    "reset",
+                    "body",
+                    "the answer may be cut: TLS ended without a goodbye, and no length was given",
+                )
+            if connection.surplus:
+                message = f"at least {connection.surplus:,} bytes came after the end of the reply"
+                recording.remarks.append(Remark(code="wrong-length", message=message))
+        if body.size and media_type is None:
+            recording.remarks.append(Remark(code="no-content-type", message="the body has no Content-Type"))
+        if request.read is Read.ANSWER and request.awaits and status < HTTPStatus.MULTIPLE_CHOICES:
+            recording.fault = body.fault
+        return not connection.surplus
+
+    def _body(self, recording: Recording, connection: Connection) -> Body:
+        limits = self._limits
+        encoding = headers.first(recording.received, "content-encoding")
+        undo: Inflater | None = None
+        if encoding is not None and headers.first(recording.received, "content-length") != "0":
+            undo = inflater(encoding, limits.max_body)
+        if undo is not None:
+            message = f"the body is encoded ({encoding}) although only identity was asked for"
+            recording.remarks.append(Remark(code="unrequested-encoding", message=message[:200]))
+        connection.expect_body(2 * limits.max_body + connect.READ_SIZE)
+        recording.body = Body(
+            connection.chunk,
+            inflater=undo,
+            redactor=self._redactor,
+            max_bytes=limits.max_body,
+            max_events=limits.max_events,
+            max_depth=limits.max_depth,
+        )
+        return recording.body
+
+    def _record(self, request: Request) -> Recording:
+        target = self._endpoint if request.url is None else place(request.url)
+        for name, value in () if target is None else target.secrets:
+            self._redactor.learn_named(name, value, QUERY)
+        return Recording(
+            label=request.label,
+            http_method=request.http_method,
+            url="" if target is None else self._redactor.text(target.shown),
+            rpc_method=request.rpc_method,
+            began=self._time(),
+        )
+
+    def _reply(self, recording: Recording) -> Reply:
+        received, fault = recording.received, recording.fault
+        if self.tls is _NO_CONNECTION and fault is not None:
+            self.tls = Missing(self._redactor.text(fault.message), fault.code, "transport/endpoint")
+        return Reply(
+            exchange=recording.exchange(self._redactor, self._time()),
+            session=headers.first(received, headers.SESSION_HEADER),
+            retry_after_s=headers.retry_after_s(headers.first(received, "retry-after"), self._now),
+            location=headers.first(received, "location"),
+        )
+
+    def _patience(self, recording: Recording) -> Patience:
+        return Patience(recording, self._time(), self._limits.timeout_s, self._deadline)

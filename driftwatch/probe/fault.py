@@ -1,0 +1,93 @@
+"""What went wrong on the way, as the Fault that an Exchange records."""
+
+import errno
+import socket
+import ssl
+
+import httpcore
+
+from driftwatch.evidence import Fault
+
+_UNREACHABLE = frozenset(
+    {
+        errno.ENETUNREACH,
+        errno.EHOSTUNREACH,
+        errno.ENETDOWN,
+        errno.EHOSTDOWN,
+        errno.EADDRNOTAVAIL,  # no address of that family on this machine
+        errno.EAFNOSUPPORT,
+        errno.EACCES,  # a firewall rule of this machine or on the way
+        errno.EPERM,
+        errno.ENOPROTOOPT,
+        errno.EPROTO,
+        errno.EINVAL,
+    }
+)
+_RESET = frozenset({errno.ECONNRESET, errno.EPIPE, errno.ECONNABORTED, errno.ENOTCONN, errno.ESHUTDOWN})
+
+HTTPCORE = (
+    httpcore.TimeoutException,
+    httpcore.NetworkError,
+    httpcore.ProtocolError,
+    httpcore.ProxyError,
+    httpcore.UnsupportedProtocol,
+    httpcore.ConnectionNotAvailable,
+)
+"""The roots of everything that httpcore raises."""
+
+_CUT = ("peer closed", "peer unexpectedly", "Server disconnected")
+"""How h11 and httpcore say that the connection ended early."""
+_MAX_QUOTED = 200
+
+
+class Broken(Exception):  # noqa: N818 - it carries a fault, and is one only inside this room
+    """An exchange cannot go on; carries the Fault that says why. Never leaves the wire."""
+
+    def __init__(self, code: str, phase: str, message: str) -> None:
+        self.fault = Fault(code=code, phase=phase, message=message)
+        super().__init__(message)
+
+
+def of_os_error(error: OSError, phase: str, where: str) -> Broken:
+    """The fault of a socket. Raises the error again when it is this machine's own (no files, no memory)."""
+    if isinstance(error, ssl.SSLError):
+        return Broken("tls", phase, f"TLS with {where} broke: {ssl_reason(error)}")
+    if isinstance(error, socket.gaierror):
+        return Broken("dns", "resolve", f"{where} does not resolve: {error.strerror or error}")
+    if isinstance(error, TimeoutError):
+        return Broken("timeout", phase, f"{where} did not answer: {error.strerror or 'timed out'}")
+    if isinstance(error, ConnectionRefusedError):
+        return Broken("refused", phase, f"{where} refused the connection")
+    if isinstance(error, ConnectionError) or error.errno in _RESET:
+        return Broken("reset", phase, f"{where} reset the connection")
+    if error.errno in _UNREACHABLE:
+        return Broken("unreachable", phase, f"no way to {where}: {error.strerror}")
+    raise error
+
+
+def of_httpcore(error: Exception, phase: str, *, received: int, head: str) -> Broken:
+    """The fault of one of HTTPCORE's exceptions, after so many bytes of a reply that begins like ``head``."""
+    text = str(error)[:_MAX_QUOTED] or type(error).__name__
+    if isinstance(error, httpcore.LocalProtocolError):
+        # The text quotes the header, which may be the credential.
+        return Broken("protocol", "send", "the request cannot be sent: one of its headers is not valid HTTP")
+    if isinstance(error, httpcore.TimeoutException):
+        return Broken("timeout", phase, f"no answer in time: {text}")
+    if isinstance(error, httpcore.UnsupportedProtocol):
+        return Broken("address", "resolve", f"not an HTTP address: {text}")
+    if isinstance(error, httpcore.ProtocolError):
+        if not text.startswith(_CUT):
+            return Broken("protocol", phase, f"not valid HTTP: {text}")
+        if not received:
+            return Broken("reset", phase, "the server closed the connection without an answer")
+        if phase == "headers":
+            return Broken("reset", phase, f"the connection ended inside the header block: {head}")
+        return Broken("reset", phase, f"the body was cut: {text}")
+    return Broken("reset", phase, f"the connection broke: {text}")
+
+
+def ssl_reason(error: ssl.SSLError) -> str:
+    """OpenSSL's reason in lower case words, such as ``tlsv1 alert internal error``."""
+    if error.reason:
+        return error.reason.replace("_", " ").lower()
+    return error.strerror or str(error) or type(error).__name__

@@ -1,0 +1,106 @@
+"""The header block in both directions: what is sent, and what of it may be recorded."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from email.utils import parsedate_to_datetime
+
+from driftwatch import __version__
+from driftwatch.probe.credential import SESSION, Credential, Redactor
+
+SESSION_HEADER = "mcp-session-id"
+USER_AGENT = f"driftwatch/{__version__} (+https://github.com/driftwatch/driftwatch)"
+
+_MAX_RECORDED = 64 * 1024
+_COOKIE = re.compile(r"^([^=;]*)=[^;]*")
+_QUERY = re.compile(r"\?[^#]*")
+
+Recorded = tuple[tuple[str, str], ...]
+
+
+def outgoing(
+    *,
+    authority: bytes,
+    accept: str | None,
+    content: bytes | None,
+    headers: Sequence[tuple[str, str]],
+    credential: Credential | None,
+    redactor: Redactor,
+) -> tuple[list[tuple[bytes, bytes]], Recorded]:
+    """The headers to send, and the same as they are recorded.
+
+    A header of the request itself replaces one of the credential, which replaces one of ours.
+    """
+    chosen: dict[str, tuple[str, str, str]] = {}
+    ours = [("User-Agent", USER_AGENT), ("Accept-Encoding", "identity")]
+    if accept is not None:
+        ours.append(("Accept", accept))
+    if content is not None:
+        ours += [("Content-Type", "application/json"), ("Content-Length", str(len(content)))]
+    for name, value in ours:
+        chosen[name.lower()] = (name, value, value)
+    if credential is not None:
+        for name, value in credential.headers:
+            chosen[name.lower()] = (name, value, f"<{credential.label}>")
+    for name, value in headers:
+        shown = f"<{SESSION}>" if name.lower() == SESSION_HEADER else redactor.text(value)
+        chosen[name.lower()] = (name, value, shown)
+    wire = [(b"Host", authority)]
+    wire += [
+        (name.encode("utf-8", "replace"), value.encode("utf-8", "replace"))
+        for name, value, _ in chosen.values()
+    ]
+    return wire, tuple((name, shown) for name, _, shown in chosen.values())
+
+
+def incoming(raw: Iterable[tuple[bytes, bytes]]) -> Recorded:
+    """Names in lower case and values as text, in the order received; at most 64 KiB of them."""
+    return tuple(_bounded((name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in raw))
+
+
+def _bounded(headers: Iterable[tuple[str, str]]) -> Iterable[tuple[str, str]]:
+    room = _MAX_RECORDED
+    for name, value in headers:
+        room -= len(name) + len(value)
+        if room < 0:
+            return
+        yield name, value
+
+
+def recorded(headers: Recorded, redactor: Redactor) -> Recorded:
+    """Received headers without session ids, cookies, queries of redirects and known secrets."""
+    return tuple((name, _shown(name, value, redactor)) for name, value in headers)
+
+
+def _shown(name: str, value: str, redactor: Redactor) -> str:
+    if name == SESSION_HEADER:
+        return f"<{SESSION}>"
+    if name == "set-cookie":
+        value = _COOKIE.sub(r"\1=<cookie>", value)
+    elif name in {"location", "content-location"}:
+        value = _QUERY.sub("?<redacted>", value)
+    return redactor.text(value)
+
+
+def first(headers: Recorded, name: str) -> str | None:
+    """The first value of a header, by its lower-case name."""
+    return next((value for key, value in headers if key == name), None)
+
+
+def media_type(headers: Recorded) -> str | None:
+    """The media type without parameters in lower case; of a doubled value the first."""
+    value = first(headers, "content-type")
+    return value.split(",")[0].split(";")[0].strip().lower() or None if value is not None else None
+
+
+def retry_after_s(value: str | None, now: Callable[[], datetime]) -> float | None:
+    """The seconds of a ``Retry-After``, given as such or as a date (RFC 9110 section 10.2.3)."""
+    if value is None:
+        return None
+    value = value.strip()
+    if value.isascii() and value.isdigit():
+        return float(value[:9])
+    try:
+        return max(0.0, (parsedate_to_datetime(value) - now()).total_seconds())
+    except (ValueError, TypeError, OverflowError):  # TypeError: a date without a zone
+        return None

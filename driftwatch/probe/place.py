@@ -1,0 +1,61 @@
+"""A URL as the wire needs it, parsed once."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from urllib.parse import parse_qsl
+
+import httpcore
+import httpx
+
+_PORTS = {"http": 80, "https": 443}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Place:
+    """Where a request goes."""
+
+    scheme: str
+    host: str
+    """An A-label or an IP address without brackets, in lower case."""
+    port: int
+    authority: bytes
+    """The ``Host`` header."""
+    url: httpcore.URL
+    origin: httpcore.Origin
+    shown: str
+    """The URL without user and password, its query hidden."""
+    secrets: tuple[tuple[str, str], ...]
+    """Names and values of the query, and the user's password."""
+
+    @property
+    def key(self) -> tuple[str, str, int]:
+        """The origin, for comparison."""
+        return self.scheme, self.host, self.port
+
+
+@lru_cache(maxsize=4096)
+def place(url: str) -> Place | None:
+    """Parse an absolute http or https URL; None for anything else."""
+    try:
+        parsed = httpx.URL(url)
+    except (httpx.InvalidURL, ValueError):
+        return None
+    scheme, host = parsed.scheme, parsed.raw_host.decode("ascii").lower()
+    if scheme not in _PORTS or not host:
+        return None
+    port = _PORTS[scheme] if parsed.port is None else parsed.port
+    core = httpcore.URL(scheme=scheme.encode(), host=host.encode(), port=port, target=parsed.raw_path)
+    path = parsed.raw_path.partition(b"?")[0].decode("ascii")
+    authority = parsed.netloc
+    query = "?<redacted>" if parsed.query else ""
+    named = tuple(parse_qsl(parsed.query.decode("ascii"), keep_blank_values=False))
+    return Place(
+        scheme=scheme,
+        host=host,
+        port=port,
+        authority=authority,
+        url=core,
+        origin=core.origin,
+        shown=f"{scheme}://{authority.decode('ascii')}{path}{query}",
+        secrets=(*named, ("password", parsed.password)) if parsed.password else named,
+    )
