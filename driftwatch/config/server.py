@@ -33,7 +33,6 @@ from driftwatch.config.values import (
     ProxyUrl,
     Table,
     WebUrl,
-    deadline_holds_timeout,
 )
 from driftwatch.model import Json
 
@@ -107,10 +106,10 @@ class Server(Table):
         description="A cron line (minute hour day month weekday, in the time zone of `[monitor]`) in place "
         "of both intervals; every probe is a full one.",
     )
-    interval: Annotated[timedelta, Duration("10s", "31d")] = Field(
+    interval: Annotated[timedelta, Duration("1s", "31d")] = Field(
         default=timedelta(minutes=15), description="Time between two probes."
     )
-    full_interval: Annotated[timedelta, Duration("10s", "90d")] = Field(
+    full_interval: Annotated[timedelta, Duration("1s", "90d")] = Field(
         default=timedelta(hours=6),
         description="Time between two full probes, which add the deliberate bad requests.",
     )
@@ -118,7 +117,8 @@ class Server(Table):
         default=timedelta(seconds=20), description="Longest wait for one answer."
     )
     deadline: Annotated[timedelta, Duration("1s", "1h")] = Field(
-        default=timedelta(minutes=1), validate_default=True, description="Longest time for a whole probe."
+        default=timedelta(minutes=1),
+        description="Longest time for a whole probe; a longer timeout is cut at it.",
     )
     headers: Headers = Field(
         default_factory=dict, description="Extra request headers; the values are secrets."
@@ -265,8 +265,6 @@ class Server(Table):
         if info.data.get("schedule") is not None:
             raise InvalidValueError(f"{info.field_name} and schedule are both given: keep one")
         return value
-
-    _fits = field_validator("deadline")(deadline_holds_timeout)
 
     @field_validator("token", "oauth")
     @classmethod

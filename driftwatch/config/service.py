@@ -4,7 +4,7 @@ from datetime import UTC, timedelta
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import Field, SecretStr, ValidationInfo, field_validator
+from pydantic import Field, SecretStr, field_validator
 
 from driftwatch.config.quantities import InvalidValueError, Rate
 from driftwatch.config.secret_files import (
@@ -27,7 +27,6 @@ from driftwatch.config.values import (
     Table,
     WebUrl,
     Zone,
-    deadline_holds_timeout,
 )
 
 
@@ -48,10 +47,10 @@ class Flap(Table):
 class Monitor(Table):
     """How servers are watched, unless they say otherwise."""
 
-    interval: Annotated[timedelta, Duration("10s", "31d")] = Field(
+    interval: Annotated[timedelta, Duration("1s", "31d")] = Field(
         default=timedelta(minutes=15), description="Time between two probes of a server."
     )
-    full_interval: Annotated[timedelta, Duration("10s", "90d")] = Field(
+    full_interval: Annotated[timedelta, Duration("1s", "90d")] = Field(
         default=timedelta(hours=6),
         description="Time between two full probes, which add the deliberate bad requests.",
     )
@@ -62,10 +61,10 @@ class Monitor(Table):
     confirm: Annotated[Integer, Field(ge=1, le=20)] = Field(
         default=3, description="A change counts once it was read so many times, the first time included."
     )
-    confirm_delays: tuple[Annotated[timedelta, Duration("1s", "1d")], ...] = Field(
+    confirm_delays: tuple[Annotated[timedelta, Duration("0s", "1d")], ...] = Field(
         default=(timedelta(seconds=15), timedelta(seconds=45)),
-        validate_default=True,
-        description="When the further readings are made, counted from the first one.",
+        description="When the further readings are made, counted from the first one; readings beyond the "
+        "list wait for the next regular probe.",
     )
     loss_confirm: Annotated[timedelta, Duration("0s", "1d")] = Field(
         default=timedelta(minutes=5),
@@ -76,7 +75,8 @@ class Monitor(Table):
         default=timedelta(seconds=20), description="Longest wait for one answer."
     )
     deadline: Annotated[timedelta, Duration("1s", "1h")] = Field(
-        default=timedelta(minutes=1), validate_default=True, description="Longest time for a whole probe."
+        default=timedelta(minutes=1),
+        description="Longest time for a whole probe; a longer timeout is cut at it.",
     )
     concurrency: Annotated[Integer, Field(ge=1, le=1000)] = Field(
         default=8, description="Probes at the same time."
@@ -100,20 +100,11 @@ class Monitor(Table):
     )
     timezone: Zone = Field(default=UTC, description="Time zone of schedules and of times in messages.")
 
-    _fits = field_validator("deadline")(deadline_holds_timeout)
-
     @field_validator("confirm_delays")
     @classmethod
-    def _one_for_each_reading(
-        cls, value: tuple[timedelta, ...], info: ValidationInfo
-    ) -> tuple[timedelta, ...]:
-        if list(value) != sorted(set(value)):
+    def _in_order(cls, value: tuple[timedelta, ...]) -> tuple[timedelta, ...]:
+        if list(value) != sorted(value):
             raise InvalidValueError("delays are counted from the first reading: write them in rising order")
-        needed = info.data.get("confirm", 1) - 1
-        if len(value) < needed:
-            raise InvalidValueError(
-                f"confirm = {needed + 1} needs {needed} delays, one for each further reading: add some"
-            )
         return value
 
 

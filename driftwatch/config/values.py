@@ -32,7 +32,6 @@ from driftwatch.config.files import read_start
 from driftwatch.config.quantities import (
     InvalidValueError,
     Rate,
-    format_duration,
     parse_duration,
     parse_rate,
     parse_size,
@@ -292,17 +291,6 @@ def _proxy_url(value: str) -> str:
 WebUrl: TypeAlias = Annotated[str, AfterValidator(_plain_url), Kind("URL")]
 """http or https, exactly as written. Its query may hold a secret: show it through ``mask_url`` only."""
 ProxyUrl: TypeAlias = Annotated[str, AfterValidator(_proxy_url), Kind("URL")]
-
-
-def deadline_holds_timeout(value: timedelta, info: ValidationInfo) -> timedelta:
-    """After-validator of ``deadline``: one request must be able to use its whole timeout."""
-    timeout = info.data.get("timeout")
-    if timeout is not None and value < timeout:
-        raise InvalidValueError(
-            f"the deadline of a whole probe ({format_duration(value)}) is shorter than the timeout of one "
-            f"answer ({format_duration(timeout)}): raise the one or lower the other"
-        )
-    return value
 
 
 def json_object(value: object) -> dict[str, Json]:

@@ -109,7 +109,7 @@ def test_the_reference_has_a_row_for_every_key() -> None:
             if inner_table(field.annotation) is None:
                 assert field.description, key
                 assert f"| `{key}` | " in page
-    assert '| `interval` | duration, 10s to 31d | `"15m"` | Time between two probes of a server. |' in page
+    assert '| `interval` | duration, 1s to 31d | `"15m"` | Time between two probes of a server. |' in page
 
 
 def test_a_stale_reference_is_refused(

@@ -1,0 +1,49 @@
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+from aiosmtpd.controller import Controller
+from starlette.applications import Starlette
+from starlette.routing import Route
+
+from driftwatch.demo.sample import SampleServer
+from tests.service.world import Mailbox, MovedClock, Receiver, World, serving
+
+
+@pytest.fixture
+def clock() -> MovedClock:
+    return MovedClock()
+
+
+@pytest.fixture
+async def receiver() -> AsyncIterator[Receiver]:
+    kept = Receiver()
+    async with serving(Starlette(routes=[Route("/", kept.take, methods=["POST"])])) as port:
+        kept.url = f"json://127.0.0.1:{port}/"
+        yield kept
+
+
+@pytest.fixture
+def mailbox() -> Iterator[Mailbox]:
+    kept = Mailbox()
+    controller = Controller(kept, hostname="127.0.0.1", port=0)
+    controller.start()
+    port = controller.server.sockets[0].getsockname()[1]
+    kept.url = f"mailto://127.0.0.1:{port}?from=driftwatch@example.com&to=ops@example.com&mode=insecure"
+    yield kept
+    controller.stop()
+
+
+@pytest.fixture
+async def world(
+    tmp_path: Path, clock: MovedClock, receiver: Receiver, mailbox: Mailbox
+) -> AsyncIterator[World]:
+    sample = SampleServer("v1")
+    async with serving(sample.application) as port:
+        yield World(
+            folder=tmp_path,
+            clock=clock,
+            sample=sample,
+            channels={"ops": receiver.url, "mail": mailbox.url},
+            servers={"bookshop": f"http://127.0.0.1:{port}/mcp"},
+        )

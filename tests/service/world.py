@@ -1,0 +1,137 @@
+"""A running service between real servers and real receivers, on a clock that the test moves."""
+
+import asyncio
+import contextlib
+import email
+import email.policy
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from email.message import EmailMessage
+from pathlib import Path
+from typing import Any
+
+from aiosmtpd.smtp import SMTP, Envelope, Session
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+
+from driftwatch import config as configuration
+from driftwatch.alerts.deliver import AppriseSender
+from driftwatch.app import Outside, Service
+from driftwatch.config import Config
+from driftwatch.demo.sample import SampleServer
+from driftwatch.probe import SystemResolver
+from driftwatch.web.server import HttpServer
+
+PATIENCE_S = 20
+"""How long a test waits for what must come; only a broken test ever waits so long."""
+
+
+class MovedClock:
+    """The machine's time plus what the test added; both clocks move together, as they do in life."""
+
+    def __init__(self) -> None:
+        self._added = timedelta(0)
+
+    def advance(self, **span: float) -> None:
+        self._added += timedelta(**span)
+
+    def now(self) -> datetime:
+        return datetime.now(UTC) + self._added
+
+    def monotonic(self) -> float:
+        return asyncio.get_running_loop().time() + self._added.total_seconds()
+
+    async def advance_until(self, condition: Callable[[], bool], *, step_s: float = 5) -> None:
+        """Let time pass in small steps, and the service work in between, until something is so."""
+        async with asyncio.timeout(PATIENCE_S):
+            while not condition():
+                self.advance(seconds=step_s)
+                await asyncio.sleep(0.02)
+
+
+@dataclass
+class Receiver:
+    """An HTTP endpoint that takes alerts as JSON."""
+
+    messages: list[dict[str, Any]] = field(default_factory=list)
+    url: str = ""
+    status: int = 200
+
+    async def take(self, request: Request) -> Response:
+        if self.status == 200:
+            self.messages.append(await request.json())
+        return Response(status_code=self.status)
+
+
+@dataclass
+class Mailbox:
+    """An SMTP server that keeps what it is given."""
+
+    messages: list[EmailMessage] = field(default_factory=list)
+    url: str = ""
+
+    async def handle_DATA(self, server: SMTP, session: Session, envelope: Envelope) -> str:  # noqa: N802
+        content = envelope.content
+        assert isinstance(content, bytes)
+        message = email.message_from_bytes(content, policy=email.policy.default)
+        assert isinstance(message, EmailMessage)
+        self.messages.append(message)
+        return "250 OK"
+
+
+@contextlib.asynccontextmanager
+async def serving(application: Starlette, port: int = 0) -> AsyncIterator[int]:
+    server = HttpServer("127.0.0.1", port)
+    task = asyncio.create_task(server.run(application))
+    try:
+        yield server.port
+    finally:
+        server.stop()
+        await task
+
+
+@dataclass
+class World:
+    """One sample server, and a service that watches it."""
+
+    folder: Path
+    clock: MovedClock
+    sample: SampleServer
+    channels: dict[str, str]
+    servers: dict[str, str]
+    listen: str = "127.0.0.1:0"
+
+    @property
+    def config(self) -> Config:
+        path = self.folder / "config.toml"
+        tables = [f'[http]\nlisten = "{self.listen}"']
+        tables += [f'[[server]]\nname = "{name}"\nurl = "{url}"' for name, url in self.servers.items()]
+        tables += [f'[[alert]]\nname = "{name}"\nurl = "{url}"' for name, url in self.channels.items()]
+        path.write_text("\n\n".join(tables), encoding="utf-8")
+        return configuration.load(path, {})
+
+    @contextlib.asynccontextmanager
+    async def running(self) -> AsyncIterator[Service]:
+        config = self.config
+        outside = Outside(
+            clock=self.clock,
+            resolver=SystemResolver(),
+            sender=AppriseSender(secrets=config.secrets()),
+            random=lambda: 0.0,
+            tick=timedelta(milliseconds=20),
+        )
+        service = Service(config, outside)
+        task = asyncio.create_task(service.run())
+        ready = asyncio.create_task(service.ready())
+        await asyncio.wait({task, ready}, return_when=asyncio.FIRST_COMPLETED)
+        if task.done():
+            ready.cancel()
+            await task
+        try:
+            yield service
+        finally:
+            service.stop()
+            async with asyncio.timeout(PATIENCE_S):
+                await task
