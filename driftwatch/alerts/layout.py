@@ -126,11 +126,23 @@ def tally(sections: Sequence[Section]) -> str:
 
 def lay_out(sections: Sequence[Section], voice: Voice, footer: str, limit: int) -> tuple[Block, ...]:
     """The blocks of the body: as much as fits into ``limit`` characters as text."""
+    ending = _ending(sections, footer)
     for room in _ROOMS:
-        blocks = (*_blocks(sections, voice, room), _ending(sections, footer))
-        if len(text(blocks)) <= limit:
-            return blocks
+        blocks = _fitting(_blocks(sections, voice, room), limit - len(text((ending,))))
+        if blocks is not None:
+            return (*blocks, ending)
     return _list(sections, footer, limit)
+
+
+def _fitting(blocks: Iterator[Block], room: int) -> list[Block] | None:
+    """All the blocks, each followed by an empty line; None as soon as they are too much."""
+    taken = []
+    for block in blocks:
+        room -= len(text((block,))) + 2
+        if room < 0:
+            return None
+        taken.append(block)
+    return taken
 
 
 def text(blocks: Sequence[Block]) -> str:

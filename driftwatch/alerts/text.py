@@ -79,6 +79,12 @@ def count(number: int, noun: str, plural: str | None = None) -> str:
     return f"{number} {noun if number == 1 else plural or noun + 's'}"
 
 
+def joined(items: Iterable[str]) -> str:
+    """``a, b and c``."""
+    *names, last = items
+    return f"{', '.join(names)} and {last}" if names else last
+
+
 def within(items: Iterable[str], limit: int) -> str:
     """``a, b, c +4 more``: as many items as fit into ``limit`` characters."""
     names = list(items)

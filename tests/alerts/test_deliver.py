@@ -2,6 +2,7 @@ import asyncio
 import io
 import json
 import logging
+import sys
 import threading
 from collections.abc import AsyncIterator, Iterator
 from email import message_from_bytes
@@ -93,10 +94,32 @@ async def test_a_hanging_send_runs_in_a_daemon_thread_so_that_nothing_waits_for_
     assert hanging.daemon
 
 
+async def test_a_hanging_send_does_not_keep_the_process_alive(receiver: Any) -> None:
+    receiver.manner = "hang"
+    program = (
+        "import asyncio, sys; from driftwatch.alerts.deliver import AppriseSender; "
+        "from driftwatch.model import Level; "
+        "print(asyncio.run(AppriseSender().send(sys.argv[1], title='t', body='b', html=None, "
+        "level=Level.INFO, message_id='m', timeout=0.2))[0].value)"
+    )
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", program, f"{receiver.url()}?rto=600", stdout=asyncio.subprocess.PIPE
+    )
+    async with asyncio.timeout(60):  # far below the ten minutes that the receiver's URL allows
+        out, _ = await process.communicate()
+    assert (process.returncode, out.strip()) == (0, b"unknown")
+
+
 async def test_no_more_than_three_sends_to_one_receiver_hang(receiver: Any) -> None:
     receiver.manner = "hang"
     sender = AppriseSender()
-    message = {"title": "t", "body": "b", "html": None, "level": Level.INFO, "message_id": "m"}
+    message: dict[str, Any] = {
+        "title": "t",
+        "body": "b",
+        "html": None,
+        "level": Level.INFO,
+        "message_id": "m",
+    }
     outcomes = [await sender.send(receiver.url(), timeout=0.1, **message) for _ in range(4)]
 
     assert [outcome for outcome, _ in outcomes] == [DeliveryOutcome.UNKNOWN] * 3 + [DeliveryOutcome.FAILED]
@@ -105,7 +128,13 @@ async def test_no_more_than_three_sends_to_one_receiver_hang(receiver: Any) -> N
 
 async def test_a_hanging_send_holds_nobody_up(receiver: Any) -> None:
     sender = AppriseSender()
-    message = {"title": "t", "body": "b", "html": None, "level": Level.INFO, "message_id": "m"}
+    message: dict[str, Any] = {
+        "title": "t",
+        "body": "b",
+        "html": None,
+        "level": Level.INFO,
+        "message_id": "m",
+    }
     receiver.manner = "hang"
     hanging = asyncio.create_task(sender.send(receiver.url(), timeout=60, **message))
     await receiver.reached.wait()

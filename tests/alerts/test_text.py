@@ -11,6 +11,7 @@ from driftwatch.alerts.text import (
     clip,
     duration,
     foreign,
+    joined,
     label,
     listed,
     moment,
@@ -107,6 +108,8 @@ def test_clipping_never_exceeds_its_limit() -> None:
 def test_lists_say_how_many_more_there_are() -> None:
     assert listed("abc") == "a, b, c"
     assert listed("abcdefg", shown=2) == "a, b +5 more"
+    assert joined("a") == "a"
+    assert joined("abc") == "a, b and c"
     assert within(["alpha", "beta", "gamma", "delta"], 20) == "alpha, beta +2 more"
     assert within(["a" * 30, "b"], 10) == "a" * 30 + " +1 more"
 

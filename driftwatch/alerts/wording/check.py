@@ -46,26 +46,27 @@ def change(event: Event, voice: Voice) -> Note:
     """A check's state or code changed, not for the better."""
     check, result = check_of(event), _result(event)
     findings = _findings(result)
+    said = _said(check, findings)
     down = _is_down(check, event.after)
     blocked = strings(event.details.get("blocked"))
     return Note(
         server=event.server,
         level=event.level,
-        phrase=f"down - {down}" if down else _phrase(check, event.after, result),
+        phrase=f"down - {down}" if down else _phrase(check, event.after, result, said),
         tally="down" if down else TALLY.get(state(event.after), "changed"),
         lines=(
             f"{check}: {words(event.before)} -> {words(event.after)}",
-            *_what(check, result),
+            *_what(said, result),
             *_folded(blocked),
             *gap_line(event.details),
         ),
-        items=_items(check, findings),
+        items=_items(said),
         since=began(event),
         release=release(event.details),
         blocks=len(blocked),
         affected=_affected(findings, everyone=bool(down or blocked) and state(event.after) == State.FAILED),
         fix=voice.fix(check) if state(event.after) != State.NOT_CHECKED else None,
-        alike=_alike(event, () if down else _said(check, findings)),
+        alike=_alike(event, () if down else said),
     )
 
 
@@ -105,7 +106,7 @@ def blip(first: Event, last: Event, voice: Voice) -> Note:
         tally="back" if down else "recovered",
         lines=(
             f"{check}: {words(first.before)} -> {words(first.after)} -> {words(last.after)}",
-            *_what(check, _result(first)),
+            *_what(_said(check, _findings(_result(first))), _result(first)),
             f"A blip of {lasted}, over again: {voice.during(began(first), ended(last))}.",
         ),
         release=release(last.details) or release(first.details),
@@ -189,6 +190,8 @@ def _first_look(result: Mapping[str, Json]) -> str:
 def settled(event: Event, voice: Voice) -> Note:
     """A flapping or unsettled check is steady again, for better or worse."""
     check, lasted = check_of(event), duration(event.at - began(event))
+    findings = _findings(_result(event))
+    said = _said(check, findings)
     good = event.level is Level.INFO
     muted = event.details.get("muted")
     quiet = (
@@ -203,12 +206,12 @@ def settled(event: Event, voice: Voice) -> Note:
         tally="settled" if good else TALLY.get(state(event.after), "settled"),
         lines=(
             f"{check}: steady again, {words(event.after)}",
-            *(() if good else _what(check, _result(event))),
+            *(() if good else _what(said, _result(event))),
             f"It had been unsteady for {lasted}, since {voice.at(began(event))}.{quiet}",
         ),
-        items=() if good else _items(check, _findings(_result(event))),
+        items=() if good else _items(said),
         release=release(event.details),
-        affected=None if good else _affected(_findings(_result(event)), everyone=False),
+        affected=None if good else _affected(findings, everyone=False),
         fix=None if good else voice.fix(check),
     )
 
@@ -220,33 +223,30 @@ def _is_down(check: str, value: str | None) -> str | None:
     return DOWN.get(code(value), foreign(code(value), 40) or "no usable answer")
 
 
-def _phrase(check: str, value: str | None, result: Mapping[str, Json]) -> str:
+def _phrase(check: str, value: str | None, result: Mapping[str, Json], said: Sequence[str]) -> str:
     what = f"{check} {TALLY.get(state(value), 'changed')}"
-    said = _said(check, _findings(result))
     if len(said) > 1:
         return f"{what} - {count(len(_findings(result)), 'finding')}"
     why = said[0] if said else str(result.get("reason") or "")
     return f"{what} - {gist(why)}" if why else what
 
 
-def _what(check: str, result: Mapping[str, Json]) -> tuple[str, ...]:
+def _what(said: Sequence[str], result: Mapping[str, Json]) -> tuple[str, ...]:
     """One finding in full; different ones become items; without any, the reason."""
     findings = _findings(result)
     if not findings:
         return (_as_sentence(foreign(str(result["reason"]))),) if result.get("reason") else ()
-    said = _said(check, findings)
     if len(said) > 1:
         return ()
     measured, expected = str(findings[0].get("measured") or ""), str(findings[0].get("expected") or "")
     if len(findings) > 1 or not measured or measured in said[0]:
-        return said
+        return (said[0],)
     wanted = f"Expected {foreign(expected, 120)}; m" if expected else "M"
-    return (*said, f"{wanted}easured {foreign(measured, 120)}.")
+    return (said[0], f"{wanted}easured {foreign(measured, 120)}.")
 
 
-def _items(check: str, findings: Sequence[Mapping[str, Json]]) -> tuple[str, ...]:
-    said = _said(check, findings)
-    return said if len(said) > 1 else ()
+def _items(said: Sequence[str]) -> tuple[str, ...]:
+    return tuple(said) if len(said) > 1 else ()
 
 
 def _said(check: str, findings: Sequence[Mapping[str, Json]]) -> tuple[str, ...]:

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 
-from driftwatch.alerts.text import clip, duration, foreign, label, listed, quoted
+from driftwatch.alerts.text import clip, duration, foreign, joined, label, listed, quoted
 from driftwatch.alerts.wording.calm import value_words
 from driftwatch.alerts.wording.note import Note, Voice, began, gap_line, release, time_of
 from driftwatch.model import Event
+from driftwatch.toolset import Change, Diff
 from driftwatch.toolset import change as toolset
-from driftwatch.toolset.change import Change, Diff
 
 DRIFT = "release/fingerprint"
 
@@ -127,7 +127,7 @@ def _warnings(diff: Diff | None) -> tuple[str, ...]:
     """What the new words do to their reader."""
     lines: dict[str, dict[str, None]] = {}
     for change in _flagged(diff):
-        what = " and ".join(FLAGS.get(flag, label(flag)) for flag in change.flags)
+        what = joined(FLAGS.get(flag, label(flag)) for flag in change.flags)
         lines.setdefault(what, {})[quoted(change.tool) if change.tool else _shared(change)] = None
     return tuple(f"Look at {listed(names)}: the text {what}." for what, names in lines.items())
 
