@@ -77,7 +77,9 @@ class AppriseSender:
 
     def warm(self) -> None:
         """Load Apprise in a thread: it takes up to seconds, which the first alert should not pay."""
-        threading.Thread(target=_library, name="apprise-warm", daemon=True).start()
+        threading.Thread(
+            target=validate, args=("json://localhost",), name="apprise-warm", daemon=True
+        ).start()
 
     async def send(
         self,
@@ -125,6 +127,8 @@ def validate(url: str) -> str | None:
     services = library.plugins.N_MGR
     if scheme.lower() not in services:
         return f"Apprise has no service for {shown}; see its list of services"
+    if len(library.utils.parse.parse_urls(url)) > 1:
+        return "more than one URL: give each a channel of its own"
     if _service(url) is not None:
         return None
     if not services[scheme.lower()].enabled:

@@ -202,6 +202,8 @@ async def test_a_secret_that_the_receiver_throws_back_is_redacted(receiver: Any)
             "slack://TokenA/bad",
             "Apprise cannot read this slack:// URL; compare it with the form in Apprise's documentation",
         ),
+        ("json://a.example/x, json://b.example/y", "more than one URL: give each a channel of its own"),
+        ("json://a.example/x,y", None),
         ("slak://a/b/c", "Apprise has no service for slak://; see its list of services"),
         (
             "hooks.slack.com/services/x",
