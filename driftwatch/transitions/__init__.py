@@ -29,7 +29,7 @@ id of the incident that the event opens, carries on or closes, or null:
   "previous_issuer", "names_added": [names], "names_lost": [names]}``
 """
 
-from driftwatch.transitions.changes import Changes, ConfirmProbe, Difference, Interval, ToolsetObservation
+from driftwatch.transitions.changes import Changes, ConfirmProbe, Interval, ToolsetObservation
 from driftwatch.transitions.decide import apply, decide
 from driftwatch.transitions.memory import Incident, Memory, Policy, SubjectState
 from driftwatch.transitions.values import ERAS, check_subject, toolset_subject
@@ -38,7 +38,6 @@ __all__ = [
     "ERAS",
     "Changes",
     "ConfirmProbe",
-    "Difference",
     "Incident",
     "Interval",
     "Memory",

@@ -2,29 +2,10 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
 
-from driftwatch.model import Depth, Event, Json, Level
+from driftwatch.model import Depth, Event
+from driftwatch.toolset import Diff
 from driftwatch.transitions.memory import Incident, SubjectState
-
-
-class Difference(Protocol):
-    """What a decision needs to know of ``toolset.Diff``."""
-
-    @property
-    def level(self) -> Level:
-        """How loudly to tell it."""
-
-    @property
-    def breaking(self) -> bool:
-        """Whether an existing caller fails."""
-
-    @property
-    def loses_only(self) -> bool:
-        """Whether tools are gone and nothing else happened, as a rollout looks like for a while."""
-
-    def to_json(self) -> Json:
-        """The difference as a JSON object."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +17,7 @@ class ToolsetObservation:
     pair: str
     algorithm: str
     """The canonical form behind the pair, such as ``dw1``."""
-    diff: Difference | None
+    diff: Diff | None
     """From the confirmed list to this one; None when they are the same or the old one is not stored."""
 
 

@@ -4,8 +4,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from driftwatch.model import Era, EventKind, Json, Level, Report, Result, State, Trigger
+from driftwatch.toolset import Diff
 from driftwatch.transitions.causes import Causes
-from driftwatch.transitions.changes import Difference, ToolsetObservation
+from driftwatch.transitions.changes import ToolsetObservation
 from driftwatch.transitions.check_states import accepting, held, observe_check, sighting_of
 from driftwatch.transitions.confirmation import NO_WAIT, Outcome, Sighting, Step, adopt, advance, unblocked
 from driftwatch.transitions.ledger import Ledger, Verdict
@@ -143,13 +144,13 @@ def _begin(ledger: Ledger, subject: str, value: str) -> None:
     ledger.begin(state)
 
 
-def _accepts(ledger: Ledger, diff: Difference | None) -> bool:
+def _accepts(ledger: Ledger, diff: Diff | None) -> bool:
     if ledger.policy.accept == "deploy":
         return ledger.report.trigger is Trigger.DEPLOY and diff is not None and not diff.breaking
     return ledger.policy.accept == "always"
 
 
-def _verdict(ledger: Ledger, step: Step, diff: Difference | None) -> Verdict:
+def _verdict(ledger: Ledger, step: Step, diff: Diff | None) -> Verdict:
     before, after = step.before, step.after
     _, era, credential = after.subject.split(":", 2)
     seen_before = _seen_before(ledger, after)

@@ -55,7 +55,8 @@ def test_nothing_is_said_while_nothing_changes() -> None:
     timeline = Timeline()
     timeline.run(timedelta(days=2), HEALTHY)
     assert [event.kind for event in timeline.events] == [EventKind.BASELINE]
-    assert timeline.changes.intervals == timeline.changes.incidents == ()
+    assert timeline.changes.intervals == ()
+    assert timeline.changes.incidents == ()
     assert timeline.changes.confirm is None
 
 

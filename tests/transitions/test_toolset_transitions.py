@@ -4,6 +4,7 @@ from datetime import timedelta
 import pytest
 
 from driftwatch.model import Depth, Era, EventKind, State, Trigger
+from driftwatch.toolset import diff
 from driftwatch.transitions import ERAS, Policy, check_subject
 from tests.transitions.timeline import (
     FINGERPRINT,
@@ -16,6 +17,7 @@ from tests.transitions.timeline import (
     certificate,
     down,
     pair,
+    toolset,
 )
 
 HOUR = timedelta(hours=1)
@@ -33,7 +35,7 @@ def test_a_rename_is_one_alert() -> None:
     (event,) = timeline.of(EventKind.TOOLSET_CHANGED)
     assert event.since == renamed
     assert event.details == {
-        "diff": {"before": "abc", "after": "abd"},
+        "diff": diff(toolset("abc"), toolset("abd")).to_json(),
         "era": "modern",
         "credential": "anonymous",
         "fingerprint": pair("abd"),
@@ -184,7 +186,7 @@ class TestAcceptance:
         ],
     )
     def test_what_becomes_the_baseline_by_itself(
-        self, policy: str, trigger: Trigger, tools: str, accepted: bool
+        self, policy: str, trigger: Trigger, tools: str, *, accepted: bool
     ) -> None:
         timeline = Timeline(policy=Policy(accept=policy))
         timeline.probes(2, HEALTHY)

@@ -17,7 +17,6 @@ from driftwatch.model import (
     Finding,
     Fingerprint,
     Json,
-    Level,
     Report,
     Result,
     Severity,
@@ -25,6 +24,7 @@ from driftwatch.model import (
     SurfaceSummary,
     Trigger,
 )
+from driftwatch.toolset import Toolset, diff
 from driftwatch.transitions import (
     Changes,
     Memory,
@@ -66,27 +66,13 @@ BEHIND_ENDPOINT = (
 )
 
 
-@dataclass(frozen=True)
-class Difference:
-    """From one word to another."""
-
-    before: str
-    after: str
-
-    @property
-    def breaking(self) -> bool:
-        return bool(set(self.before) - set(self.after))
-
-    @property
-    def loses_only(self) -> bool:
-        return set(self.after) < set(self.before)
-
-    @property
-    def level(self) -> Level:
-        return Level.ERROR if self.breaking else Level.WARNING
-
-    def to_json(self) -> Json:
-        return {"before": self.before, "after": self.after}
+def toolset(word: str) -> Toolset:
+    """One tool per letter, each with a schema of its own."""
+    tools = tuple(
+        {"name": f"tool_{letter}", "inputSchema": {"type": "object", "properties": {letter: {}}}}
+        for letter in word
+    )
+    return Toolset(tools=tools, instructions=None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,7 +126,7 @@ def certificate(leaf: str, not_after: datetime, **other: Json) -> Certificate:
 
 def result(check: str, value: str, cause: str | None = None, version: int = 1) -> Result:
     state, _, code = value.partition(":")
-    findings = ()
+    findings: tuple[Finding, ...] = ()
     if state in {State.FAILED, State.OBSERVED_RISK}:
         findings = (
             Finding(
@@ -224,7 +210,8 @@ class Timeline:
 
     def run(self, lasting: timedelta, world: View | Callable[[datetime], View]) -> list[str]:
         """Let time pass: regular probes, full ones, and the re-probes that were asked for."""
-        end, said = self.now + lasting, []
+        end = self.now + lasting
+        said: list[str] = []
         while True:
             confirm = self.changes.confirm
             due = min(self.next_light, confirm.due_at) if confirm else self.next_light
@@ -327,7 +314,7 @@ class Timeline:
                 subject=subject,
                 pair=shown,
                 algorithm=self.algorithm,
-                diff=Difference(before, tools) if differs else None,
+                diff=diff(toolset(before), toolset(tools)) if differs else None,
             )
         return observed
 
