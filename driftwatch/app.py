@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from driftwatch import checks, transitions
+from driftwatch import transitions
 from driftwatch.alerts.deliver import AppriseSender
 from driftwatch.alerts.outbox import Outbox, Sender
 from driftwatch.alerts.route import ChannelRule, plan, trial
@@ -24,10 +24,9 @@ from driftwatch.alerts.wording import Voice
 from driftwatch.clock import Clock, SystemClock
 from driftwatch.config import Config, Server
 from driftwatch.errors import StoreBusyError, StoreError
-from driftwatch.evidence import Evidence
-from driftwatch.model import Depth, Event, EventKind, Level, ProbeRequest, Trigger
-from driftwatch.observe import Observer, Prober, Watched
-from driftwatch.probe import Resolver, SystemResolver, Target, TrustStore, probe
+from driftwatch.model import Event, EventKind, Level, ProbeRequest
+from driftwatch.observe import Observer, Watched, checks_policy, prober
+from driftwatch.probe import Resolver, SystemResolver, Target
 from driftwatch.schedule.due import DueTimes, first_due
 from driftwatch.schedule.queue import LocalQueue
 from driftwatch.schedule.ticker import TICK, Ticker
@@ -63,23 +62,6 @@ class Outside:
         return cls(
             clock=SystemClock(), resolver=SystemResolver(), sender=AppriseSender(secrets=config.secrets())
         )
-
-
-def prober(*, clock: Clock, resolver: Resolver) -> Prober:
-    """A prober with one set of TLS contexts for all its probes."""
-    trust = TrustStore()
-
-    async def visit(target: Target, *, depth: Depth, trigger: Trigger) -> Evidence:
-        return await probe(
-            target, depth=depth, trigger=trigger, trust=trust, resolver=resolver, now=clock.now
-        )
-
-    return visit
-
-
-def checks_policy(server: Server) -> checks.Policy:
-    """What the checks may know of a server's settings."""
-    return checks.Policy(off=frozenset(server.checks.off), clients=checks.client_limits(server.client_limits))
 
 
 def watched(config: Config, server: Server) -> Watched:
@@ -207,7 +189,7 @@ class Service:
             self._ready.set()
             await self._stop.wait()
             log.info("stopping")
-            ticker.stop()
+            await ticker.stop()
             watching.cancel()
             await queue.drain(PROBE_GRACE_S)
             probing.cancel()

@@ -15,6 +15,7 @@ from typing import Protocol
 from driftwatch import checks, toolset, transitions
 from driftwatch.alerts.route import ChannelRule, plan
 from driftwatch.clock import Clock
+from driftwatch.config import Server
 from driftwatch.errors import StoreError
 from driftwatch.evidence import Evidence, Missing, Surface
 from driftwatch.model import (
@@ -28,7 +29,7 @@ from driftwatch.model import (
     SurfaceSummary,
     Trigger,
 )
-from driftwatch.probe import Target
+from driftwatch.probe import Resolver, Target, TrustStore, probe
 from driftwatch.store.ports import Reader, RunRecord, Store, StoredToolset, ToolsetRecord, Tx
 from driftwatch.toolset import Toolset
 from driftwatch.transitions import Changes, Memory, ToolsetObservation
@@ -43,10 +44,27 @@ NO_EARLIER = Missing("no earlier fingerprint; baseline recorded now", "no-baseli
 
 
 class Prober(Protocol):
-    """Makes one visit; ``driftwatch.probe.probe`` with its sockets bound."""
+    """Makes one visit."""
 
     async def __call__(self, target: Target, *, depth: Depth, trigger: Trigger) -> Evidence:
         """Visit the target. Never raises for the server's fault."""
+
+
+def prober(*, clock: Clock, resolver: Resolver) -> Prober:
+    """A prober with one set of TLS contexts for all its visits."""
+    trust = TrustStore()
+
+    async def visit(target: Target, *, depth: Depth, trigger: Trigger) -> Evidence:
+        return await probe(
+            target, depth=depth, trigger=trigger, trust=trust, resolver=resolver, now=clock.now
+        )
+
+    return visit
+
+
+def checks_policy(server: Server) -> checks.Policy:
+    """What the checks may know of a server's settings."""
+    return checks.Policy(off=frozenset(server.checks.off), clients=checks.client_limits(server.client_limits))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -141,8 +141,8 @@ def _token(path: Path | None) -> str | None:
 
 
 async def _visit(config: "Config", server: "Server", depth: Depth) -> "Evidence":
-    from driftwatch.app import prober
     from driftwatch.clock import SystemClock
+    from driftwatch.observe import prober
     from driftwatch.probe import SystemResolver, Target
 
     visit = prober(clock=SystemClock(), resolver=SystemResolver())
@@ -150,7 +150,7 @@ async def _visit(config: "Config", server: "Server", depth: Depth) -> "Evidence"
 
 
 def _policy(server: "Server") -> "Policy":
-    from driftwatch.app import checks_policy
+    from driftwatch.observe import checks_policy
 
     return checks_policy(server)
 

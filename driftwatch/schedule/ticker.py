@@ -3,6 +3,7 @@
 APScheduler drives both. Due times are data in the store, so a restart changes nothing; the tick only asks.
 """
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime, timedelta
@@ -20,6 +21,7 @@ from driftwatch.store.ports import Schedule, ServerRecord, Store
 log = logging.getLogger("driftwatch.service")
 
 TICK = timedelta(seconds=1)
+STOP_GRACE_S = 1.0
 CLOCK_STEP = timedelta(seconds=30)
 """A wall clock that moved this much against the monotonic one was stepped; due times are then repaired."""
 
@@ -49,9 +51,11 @@ class Ticker:
         )
         trouble = EVENT_JOB_ERROR | EVENT_JOB_MISSED | EVENT_JOB_MAX_INSTANCES
         self._scheduler.add_listener(_job_trouble, trouble)
-        self._scheduler.add_job(self.tick, "interval", seconds=tick.total_seconds(), id="tick")
-        for name, (interval, work) in chores.items():
-            self._scheduler.add_job(work, "interval", seconds=interval.total_seconds(), id=name)
+        self._running: set[asyncio.Task[None]] = set()
+        for name, (interval, work) in {"tick": (tick, self.tick), **chores}.items():
+            self._scheduler.add_job(
+                self._run, "interval", seconds=interval.total_seconds(), id=name, args=[work]
+            )
         self._ticked_at = clock.monotonic()
         self._drift = self._wall_minus_monotonic()
 
@@ -59,10 +63,13 @@ class Ticker:
         """Begin to tick; needs a running loop."""
         self._scheduler.start()
 
-    def stop(self) -> None:
-        """Hand out nothing more."""
-        if self._scheduler.running:
-            self._scheduler.shutdown(wait=False)
+    async def stop(self) -> None:
+        """Hand out nothing more; what runs gets STOP_GRACE_S."""
+        # APScheduler's own shutdown cancels running coroutines, so they are waited for first.
+        self._scheduler.pause()
+        if self._running:
+            await asyncio.wait(self._running, timeout=STOP_GRACE_S)
+        self._scheduler.shutdown(wait=False)
 
     @property
     def age_s(self) -> float:
@@ -85,6 +92,15 @@ class Ticker:
         except StoreError:
             log.exception("the tick could not use the database")
         self._ticked_at = self._clock.monotonic()
+
+    async def _run(self, work: Callable[[], Awaitable[None]]) -> None:
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101 - a coroutine of APScheduler runs as a task
+        self._running.add(task)
+        try:
+            await work()
+        finally:
+            self._running.discard(task)
 
     def _schedule(self, record: ServerRecord, now: datetime) -> Schedule:
         return self._due_times[record.name].after(now, next_full_at=record.next_full_at)

@@ -1,8 +1,9 @@
-from collections.abc import AsyncIterator, Iterator
+import asyncio
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from aiosmtpd.controller import Controller
+from aiosmtpd.smtp import SMTP
 from starlette.applications import Starlette
 from starlette.routing import Route
 
@@ -24,14 +25,15 @@ async def receiver() -> AsyncIterator[Receiver]:
 
 
 @pytest.fixture
-def mailbox() -> Iterator[Mailbox]:
+async def mailbox() -> AsyncIterator[Mailbox]:
     kept = Mailbox()
-    controller = Controller(kept, hostname="127.0.0.1", port=0)
-    controller.start()
-    port = controller.server.sockets[0].getsockname()[1]
+    loop = asyncio.get_running_loop()
+    server = await loop.create_server(lambda: SMTP(kept), "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
     kept.url = f"mailto://127.0.0.1:{port}?from=driftwatch@example.com&to=ops@example.com&mode=insecure"
     yield kept
-    controller.stop()
+    server.close()
+    await server.wait_closed()
 
 
 @pytest.fixture
@@ -40,10 +42,12 @@ async def world(
 ) -> AsyncIterator[World]:
     sample = SampleServer("v1")
     async with serving(sample.application) as port:
-        yield World(
+        made = World(
             folder=tmp_path,
             clock=clock,
             sample=sample,
             channels={"ops": receiver.url, "mail": mailbox.url},
             servers={"bookshop": f"http://127.0.0.1:{port}/mcp"},
         )
+        yield made
+        made.close()

@@ -5,53 +5,28 @@ import socket
 
 import pytest
 
-from driftwatch.app import Service, open_store
+from driftwatch.app import Service
 from driftwatch.demo.sample import SampleServer
 from driftwatch.errors import ServiceError, StoreBusyError
 from driftwatch.model import EventKind
-from driftwatch.store.ports import RunSummary
 from tests.service.world import Mailbox, MovedClock, Receiver, World, serving
-
-
-def runs(world: World, server: str = "bookshop") -> list[RunSummary]:
-    store = open_store(world.config)
-    try:
-        with store.read() as reader:
-            return reader.runs(server, limit=1000)
-    finally:
-        store.close()
-
-
-def kinds(world: World) -> list[EventKind]:
-    store = open_store(world.config)
-    try:
-        with store.read() as reader:
-            return [event.kind for event in reader.events(limit=1000)]
-    finally:
-        store.close()
-
-
-async def quiet_rounds(world: World, rounds: int) -> None:
-    """Let so many more probes be made."""
-    already = len(runs(world))
-    await world.clock.advance_until(lambda: len(runs(world)) >= already + rounds, step_s=60)
 
 
 async def test_a_healthy_server_is_a_baseline_and_then_silence(world: World, receiver: Receiver) -> None:
     async with world.running():
-        await quiet_rounds(world, 5)
+        await world.rounds(5)
     assert receiver.messages == []
-    assert kinds(world) == [EventKind.BASELINE, EventKind.SERVER_ADDED]
+    assert world.kinds() == [EventKind.BASELINE, EventKind.SERVER_ADDED]
 
 
 async def test_a_release_that_drifts_is_told_once_on_every_channel(
     world: World, receiver: Receiver, mailbox: Mailbox
 ) -> None:
     async with world.running():
-        await quiet_rounds(world, 1)
+        await world.rounds(1)
         world.sample.deploy("v2")
         await world.clock.advance_until(lambda: bool(receiver.messages and mailbox.messages))
-        await quiet_rounds(world, 5)
+        await world.rounds(5)
     (posted,) = receiver.messages
     (mailed,) = mailbox.messages
     assert "bookshop" in posted["title"]
@@ -59,29 +34,30 @@ async def test_a_release_that_drifts_is_told_once_on_every_channel(
         assert "order_status" in text
         assert "get_order_status" in text
         assert "note" in text
-    assert kinds(world).count(EventKind.TOOLSET_CHANGED) == 1
+    # One event for each era in which the list changed, and one message about both.
+    assert world.kinds().count(EventKind.TOOLSET_CHANGED) == 2
 
 
 async def test_a_restart_repeats_nothing_and_loses_nothing(world: World, receiver: Receiver) -> None:
     async with world.running():
-        await quiet_rounds(world, 1)
+        await world.rounds(1)
     world.sample.deploy("v2")
     async with world.running():
         await world.clock.advance_until(lambda: bool(receiver.messages))
     async with world.running():
-        await quiet_rounds(world, 4)
+        await world.rounds(4)
     assert len(receiver.messages) == 1
 
 
 async def test_a_change_that_is_half_confirmed_survives_a_restart(world: World, receiver: Receiver) -> None:
     async with world.running():
-        await quiet_rounds(world, 1)
+        await world.rounds(1)
         world.sample.deploy("v2")
-        await quiet_rounds(world, 1)
+        await world.rounds(1)
     assert receiver.messages == []
     async with world.running():
         # Two more agreeing reads are enough: the first one was not forgotten.
-        await quiet_rounds(world, 2)
+        await world.rounds(2)
         await world.clock.advance_until(lambda: bool(receiver.messages))
     assert len(receiver.messages) == 1
 
@@ -91,14 +67,14 @@ async def test_what_could_not_be_delivered_arrives_after_the_channel_is_back(
 ) -> None:
     receiver.status = 503
     async with world.running():
-        await quiet_rounds(world, 1)
+        await world.rounds(1)
         world.sample.deploy("v2")
-        await world.clock.advance_until(lambda: EventKind.TOOLSET_CHANGED in kinds(world))
-        await quiet_rounds(world, 2)
+        await world.clock.advance_until(lambda: EventKind.TOOLSET_CHANGED in world.kinds())
+        await world.rounds(2)
     receiver.status = 200
     async with world.running():
         await world.clock.advance_until(lambda: bool(receiver.messages))
-        await quiet_rounds(world, 2)
+        await world.rounds(2)
     assert len(receiver.messages) == 1
 
 
@@ -109,16 +85,14 @@ async def test_an_outage_is_one_alert_with_its_root_cause_and_one_when_it_is_ove
     async with serving(sample.application) as port:
         world.servers = {"shaky": f"http://127.0.0.1:{port}/mcp"}
         async with world.running():
-            await clock.advance_until(lambda: len(runs(world, "shaky")) >= 1)
+            await world.rounds(1, "shaky")
     async with world.running():
         await clock.advance_until(lambda: len(receiver.messages) == 1)
-        before = len(runs(world, "shaky"))
-        await clock.advance_until(lambda: len(runs(world, "shaky")) >= before + 3, step_s=60)
+        await world.rounds(3, "shaky")
     assert len(receiver.messages) == 1
     async with serving(sample.application, port), world.running():
         await clock.advance_until(lambda: len(receiver.messages) == 2)
-        before = len(runs(world, "shaky"))
-        await clock.advance_until(lambda: len(runs(world, "shaky")) >= before + 3, step_s=60)
+        await world.rounds(3, "shaky")
     down, up = receiver.messages
     assert "shaky" in down["title"]
     assert "refused" in down["title"] + down["message"]
@@ -129,13 +103,14 @@ async def test_an_outage_is_one_alert_with_its_root_cause_and_one_when_it_is_ove
 
 async def test_a_server_that_is_removed_from_the_configuration_is_not_visited_any_more(world: World) -> None:
     async with world.running():
-        await quiet_rounds(world, 1)
+        await world.rounds(1)
+    before = world.runs()
     url = world.servers.pop("bookshop")
     world.servers["other"] = url
     async with world.running():
-        await world.clock.advance_until(lambda: len(runs(world, "other")) >= 2, step_s=60)
-    assert len(runs(world)) == 1
-    assert EventKind.SERVER_REMOVED in kinds(world)
+        await world.rounds(2, "other")
+    assert world.runs() == before
+    assert EventKind.SERVER_REMOVED in world.kinds()
 
 
 async def test_a_second_service_on_the_same_database_refuses_to_start(world: World) -> None:
@@ -170,5 +145,5 @@ async def test_a_probe_that_is_running_at_the_stop_ends_its_session_and_changes_
     for writer in connections:
         writer.close()
     server.close()
-    assert runs(world, "silent") == []
+    assert world.runs("silent") == 0
     assert receiver.messages == []

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from email.message import EmailMessage
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from aiosmtpd.smtp import SMTP, Envelope, Session
 from starlette.applications import Starlette
@@ -21,8 +21,13 @@ from driftwatch.alerts.deliver import AppriseSender
 from driftwatch.app import Outside, Service
 from driftwatch.config import Config
 from driftwatch.demo.sample import SampleServer
+from driftwatch.model import EventKind
 from driftwatch.probe import SystemResolver
+from driftwatch.store.ports import Reader
+from driftwatch.store.sqlite import SqliteStore
 from driftwatch.web.server import HttpServer
+
+T = TypeVar("T")
 
 PATIENCE_S = 20
 """How long a test waits for what must come; only a broken test ever waits so long."""
@@ -102,6 +107,7 @@ class World:
     channels: dict[str, str]
     servers: dict[str, str]
     listen: str = "127.0.0.1:0"
+    _store: SqliteStore | None = None
 
     @property
     def config(self) -> Config:
@@ -111,6 +117,28 @@ class World:
         tables += [f'[[alert]]\nname = "{name}"\nurl = "{url}"' for name, url in self.channels.items()]
         path.write_text("\n\n".join(tables), encoding="utf-8")
         return configuration.load(path, {})
+
+    def read(self, question: Callable[[Reader], T]) -> T:
+        """Ask the database beside the service, as the read commands do."""
+        if self._store is None:
+            self._store = SqliteStore.open_readonly(self.folder / "driftwatch.db")
+        with self._store.read() as reader:
+            return question(reader)
+
+    def runs(self, server: str = "bookshop") -> int:
+        return len(self.read(lambda reader: reader.runs(server, limit=1000)))
+
+    def kinds(self) -> list[EventKind]:
+        return [event.kind for event in self.read(lambda reader: reader.events(limit=1000))]
+
+    async def rounds(self, number: int, server: str = "bookshop") -> None:
+        """Let so many more probes be made."""
+        already = self.runs(server)
+        await self.clock.advance_until(lambda: self.runs(server) >= already + number, step_s=60)
+
+    def close(self) -> None:
+        if self._store is not None:
+            self._store.close()
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[Service]:

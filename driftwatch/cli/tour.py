@@ -1,0 +1,26 @@
+"""``demo``."""
+
+import asyncio
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def demo(
+    folder: Annotated[Path, typer.Option(help="Where the demo keeps its configuration and database.")] = Path(
+        "driftwatch-demo"
+    ),
+    *,
+    stay: Annotated[
+        bool, typer.Option("--stay", help="Keep the sample server and a service running.")
+    ] = False,
+) -> None:
+    """See it work: a sample server, a release that drifts, and the alert. No network, no configuration."""
+    import logging
+
+    from driftwatch.demo.tour import tour
+
+    # The tour tells its story itself; the service's log lines would talk over it.
+    logging.getLogger("driftwatch").setLevel(logging.ERROR)
+    asyncio.run(tour(folder, typer.echo, stay=stay))
