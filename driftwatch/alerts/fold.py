@@ -1,4 +1,8 @@
-"""Events of one message, folded per subject: a change and its undo are one story, as is a chain (pure)."""
+"""Events of one message, folded (pure).
+
+A change and its undo are one story; so is a chain of one subject's changes, and the same difference of a
+tool list in several eras of a server.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -22,9 +26,31 @@ class Story:
 def fold(events: Sequence[Event]) -> list[Story]:
     """The stories of some events, each in the place of its first one."""
     chains: dict[object, list[Event]] = {}
-    for event in events:
+    for event in _eras_together(events):
         chains.setdefault(_chain(event), []).append(event)
     return [story for chain in chains.values() for story in _stories(chain)]
+
+
+def _eras_together(events: Sequence[Event]) -> list[Event]:
+    """The events, with the same difference of a tool list in several eras as one event about all of them."""
+    together: list[Event] = []
+    for event in events:
+        for place, known in enumerate(together):
+            if _same_difference(known, event):
+                eras = f"{known.details.get('era')} and {event.details.get('era')}"
+                together[place] = replace(known, details={**known.details, "era": eras})
+                break
+        else:
+            together.append(event)
+    return together
+
+
+def _same_difference(one: Event, other: Event) -> bool:
+    def told(event: Event) -> object:
+        rest = {key: value for key, value in event.details.items() if key not in {"era", "incident"}}
+        return (event.server, event.run, event.kind, event.level, event.before, event.after, rest)
+
+    return one.kind in TOOLSETS and one.run is not None and told(one) == told(other)
 
 
 def _chain(event: Event) -> object:

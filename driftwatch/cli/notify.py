@@ -1,6 +1,5 @@
 """``notify test``: does a message reach the people it is for?"""
 
-import asyncio
 import contextlib
 from typing import TYPE_CHECKING, Annotated
 
@@ -27,6 +26,8 @@ def send_test(
 
     A running service delivers it; without one this command does. Exits with 1 when a channel did not take it.
     """
+    import asyncio
+
     from driftwatch.app import notify_test
 
     loaded = load_config(config)

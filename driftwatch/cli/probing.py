@@ -1,14 +1,11 @@
 """``probe`` and ``judge``: one visit, or a saved one, judged without a service."""
 
-import asyncio
 import contextlib
 import json
-import shutil
 import sys
 from collections.abc import Iterator, Mapping
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
@@ -21,24 +18,18 @@ from driftwatch.cli.options import (
     print_json,
 )
 from driftwatch.errors import EvidenceError, StoreError, UsageError
-from driftwatch.model import Depth, Era, Report, State, Trigger
 
 if TYPE_CHECKING:
     from driftwatch.checks import Policy, Remembered
     from driftwatch.config import Config, Server
     from driftwatch.evidence import Evidence
+    from driftwatch.model import Depth, Era, Report
 
 MAX_SAVED = 256 * 2**20
 """Bytes of a saved probe that ``judge`` reads."""
 
 
-class FailOn(StrEnum):
-    """What makes the exit code 1."""
-
-    FAILED = "failed"
-    RISK = "risk"
-
-
+FailOn: TypeAlias = Literal["failed", "risk"]
 FailOnOption = Annotated[
     FailOn, typer.Option("--fail-on", help="Exit with 1 on failed checks only, or on observed risks too.")
 ]
@@ -51,22 +42,26 @@ def probe(
     config: ConfigOption = None,
     *,
     depth: Annotated[
-        Depth, typer.Option(help="light: the handshake and the tool list; full: every check.")
-    ] = Depth.FULL,
+        Literal["light", "full"],
+        typer.Option(help="light: the handshake and the tool list; full: every check."),
+    ] = "full",
     header: Annotated[
         list[str] | None, typer.Option("--header", "-H", help="'Name: value' to send; for a URL. May repeat.")
     ] = None,
     token_file: Annotated[Path | None, typer.Option(help="A file with a bearer token; for a URL.")] = None,
     as_json: JsonOption = False,
     save: Annotated[Path | None, typer.Option(help="Keep everything the probe saw, for judge.")] = None,
-    fail_on: FailOnOption = FailOn.FAILED,
+    fail_on: FailOnOption = "failed",
 ) -> None:
     """Visit one server once and report every check. Writes nothing, alerts nobody."""
+    import asyncio
+
     from driftwatch import evidence
+    from driftwatch.model import Depth
 
     loaded, server = _target(target, config, header or [], token_file)
     with _progress(f"probing {server.name}", wanted=not as_json):
-        seen = asyncio.run(_visit(loaded, server, depth))
+        seen = asyncio.run(_visit(loaded, server, Depth(depth)))
     if save is not None:
         _save(save, json.dumps(evidence.to_json(seen)))
     known = _remembered(loaded, server, seen.credential) if "://" not in target else {}
@@ -77,7 +72,7 @@ def judge(
     file: Annotated[Path, typer.Argument(help="A probe saved with probe --save; - reads standard input.")],
     *,
     as_json: JsonOption = False,
-    fail_on: FailOnOption = FailOn.FAILED,
+    fail_on: FailOnOption = "failed",
 ) -> None:
     """Judge a saved probe again, without any connection."""
     from driftwatch import checks, evidence
@@ -140,8 +135,9 @@ def _token(path: Path | None) -> str | None:
     return token
 
 
-async def _visit(config: "Config", server: "Server", depth: Depth) -> "Evidence":
+async def _visit(config: "Config", server: "Server", depth: "Depth") -> "Evidence":
     from driftwatch.clock import SystemClock
+    from driftwatch.model import Trigger
     from driftwatch.observe import prober
     from driftwatch.probe import SystemResolver, Target
 
@@ -178,6 +174,8 @@ def _report(
     as_json: bool,
     fail_on: FailOn,
 ) -> None:
+    import shutil
+
     from driftwatch import report
     from driftwatch.observe import judge as judge_evidence
 
@@ -190,10 +188,12 @@ def _report(
     raise typer.Exit(_exit_code(judged, fail_on))
 
 
-def _exit_code(judged: Report, fail_on: FailOn) -> int:
+def _exit_code(judged: "Report", fail_on: FailOn) -> int:
+    from driftwatch.model import State
+
     states = {result.state for result in judged.results}
     drift = judged.result("release/fingerprint").state is State.OBSERVED_RISK
-    risk = fail_on is FailOn.RISK and State.OBSERVED_RISK in states
+    risk = fail_on == "risk" and State.OBSERVED_RISK in states
     if State.FAILED in states or drift or risk:
         return 1
     return 0 if judged.reachable else 3

@@ -1,7 +1,5 @@
 """``run`` and ``healthcheck``."""
 
-import asyncio
-import http.client
 import os
 import sys
 
@@ -15,6 +13,8 @@ def run(config: ConfigOption = None) -> None:
 
     It logs one JSON line per run, event and delivery, and ends cleanly on SIGTERM or SIGINT within 8 seconds.
     """
+    import asyncio
+
     from driftwatch import logs
     from driftwatch.app import Service
 
@@ -31,6 +31,8 @@ def run(config: ConfigOption = None) -> None:
 
 def healthcheck(config: ConfigOption = None) -> None:
     """Ask the running service whether it is alive; for the container's HEALTHCHECK. Exits with 0 or 1."""
+    import http.client
+
     listen = load_config(config).http.listen
     # A service that listens everywhere is asked on loopback.
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(listen.host, listen.host)

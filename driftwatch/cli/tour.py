@@ -1,6 +1,5 @@
 """``demo``."""
 
-import asyncio
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +16,7 @@ def demo(
     ] = False,
 ) -> None:
     """See it work: a sample server, a release that drifts, and the alert. No network, no configuration."""
+    import asyncio
     import logging
 
     from driftwatch.demo.tour import tour

@@ -112,7 +112,10 @@ def ended(event: Event) -> datetime:
     lasted = event.details.get("duration_s")
     if isinstance(lasted, bool) or not isinstance(lasted, int | float):
         return event.at
-    return began(event) + timedelta(seconds=lasted)
+    try:
+        return began(event) + timedelta(seconds=lasted)
+    except (OverflowError, ValueError):  # no stretch of time that a calendar knows
+        return event.at
 
 
 def time_of(value: Json) -> datetime | None:
