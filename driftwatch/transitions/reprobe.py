@@ -1,7 +1,7 @@
 """When to look again, so that what is in doubt is confirmed or refuted soon."""
 
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from driftwatch.model import Depth
 from driftwatch.transitions.changes import ConfirmProbe
@@ -11,6 +11,9 @@ from driftwatch.transitions.memory import SubjectState
 
 _IN_TURN = 2
 """Departures from the confirmed value after which one return does not end the series of re-probes."""
+
+_PAUSE = timedelta(seconds=15)
+"""Between two looks at a subject whose answers take turns, at the least: that may go on for a while."""
 
 
 def plan(ledger: Ledger, now: datetime) -> ConfirmProbe | None:
@@ -31,9 +34,8 @@ def _due(ledger: Ledger, state: SubjectState, now: datetime) -> datetime | None:
         return None  # It would be muted, or will be another one next time: the regular probes will do.
     if state.pending_since is None:
         return None
-    delays = ledger.policy.confirm_delays
-    needed = ledger.policy.confirm
-    if state.pending_count >= needed:
+    delays = sorted(ledger.policy.confirm_delays)
+    if state.pending_count >= ledger.policy.confirm:
         return _future([state.pending_since + ledger.policy.loss_confirm], now)
     times = [state.pending_since + delay for delay in delays]
     if state.subject in ledger.seen:
@@ -42,7 +44,8 @@ def _due(ledger: Ledger, state: SubjectState, now: datetime) -> datetime | None:
             return None
         # A sighting that came late shifts the next look, so that two never fall together.
         gap = times[number] - (times[number - 1] if number else state.pending_since)
-        return times[number] if times[number] > now else now + gap
+        due = times[number] if times[number] > now else now + gap
+        return max(due, now + _PAUSE) if departures(state) >= _IN_TURN else due
     if state.subject in ledger.too_light and delays:
         return _future(times, now) or now + delays[0]
     return _future(times, now)
@@ -50,10 +53,10 @@ def _due(ledger: Ledger, state: SubjectState, now: datetime) -> datetime | None:
 
 def _while_in_turn(ledger: Ledger, state: SubjectState, now: datetime) -> datetime | None:
     """Answers that take turns are watched closely until they are calm or told as unsettled."""
-    delays = ledger.policy.confirm_delays
+    delays = sorted(ledger.policy.confirm_delays)
     if state.flapping or not delays or state.subject not in ledger.seen or departures(state) < _IN_TURN:
         return None
-    return now + delays[-1]
+    return now + max(delays[-1], _PAUSE)
 
 
 def _future(times: Iterable[datetime], now: datetime) -> datetime | None:

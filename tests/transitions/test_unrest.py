@@ -214,6 +214,14 @@ class TestUnsettled:
         (event,) = timeline.of(EventKind.UNSETTLED)
         assert event.alerts is False
 
+    def test_delays_of_nothing_do_not_make_it_probe_without_a_pause(self) -> None:
+        timeline = Timeline(policy=Policy(confirm_delays=(timedelta(0), timedelta(0))))
+        timeline.run(HOUR, HEALTHY)
+        numbers = iter(range(1_000))
+        timeline.run(HOUR, lambda _: HEALTHY.offering(f"abc{next(numbers)}"))
+        assert [text.split()[1] for text in timeline.alerts] == ["unsettled"]
+        assert timeline.visits < 60
+
     def test_a_series_of_re_probes_ends_when_it_is_calm(self) -> None:
         timeline = Timeline()
         timeline.run(HOUR, HEALTHY)
