@@ -26,12 +26,17 @@ def require_folder(database: Path) -> None:
 
 def require_no_orphan(database: Path) -> None:
     """Raise StoreError where the main file is gone and its log is not: SQLite would delete the log."""
-    log = database.with_name(database.name + "-wal")
-    if not database.exists() and log.exists() and log.stat().st_size:
+    if not database.exists() and has_log(database):
         raise StoreError(
-            f"{database} is missing, but {log} is there and holds what was written last; put the database "
-            "back, or move that file away to begin a new history"
+            f"{database} is missing, but {_log(database)} is there and holds what was written last; put the "
+            "database back, or move that file away to begin a new history"
         )
+
+
+def has_log(database: Path) -> bool:
+    """Whether something was written that is not in the main file yet."""
+    log = _log(database)
+    return log.exists() and log.stat().st_size > 0
 
 
 def require_database(database: Path) -> None:
@@ -64,8 +69,12 @@ def copy_online(source: sqlite3.Connection, target: Path) -> None:
         finally:
             partial.unlink(missing_ok=True)
         _sync(target.parent)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise StoreError(f"the backup {target} cannot be written: {target.parent} is not a folder") from error
     except OSError as error:
         raise StoreError(f"the backup {target} cannot be written: {error.strerror}") from error
+    except sqlite3.OperationalError as error:
+        raise StoreError(f"the backup {target} cannot be written: {error}") from error
 
 
 def faults(connection: sqlite3.Connection, *, thorough: bool = False) -> Iterator[str]:
@@ -81,9 +90,13 @@ def backup_name(database: Path, now: datetime, note: str = "") -> str:
     return f"{database.stem}-{now:%Y%m%dT%H%M%SZ}{note}.db"
 
 
-def backups(folder: Path, database: Path) -> list[Path]:
+def backups(folder: Path, database: Path, note: str = "*") -> list[Path]:
     """The backups that nobody named, oldest first."""
-    return sorted(folder.glob(f"{glob.escape(database.stem)}-[0-9]*Z*.db"))
+    return sorted(folder.glob(f"{glob.escape(database.stem)}-[0-9]*Z{note}.db"))
+
+
+def _log(database: Path) -> Path:
+    return database.with_name(database.name + "-wal")
 
 
 def _sync(folder: Path) -> None:

@@ -1,29 +1,23 @@
 """Rows to domain types and back: pure, and the only place that knows both."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import RowMapping
 
-from driftwatch.model import (
-    DEPTH_CODE,
-    Certificate,
-    Event,
-    EventKind,
-    ProbeRequest,
-    Report,
-    State,
-)
+from driftwatch.model import Certificate, Event, EventKind, ProbeRequest, State
 from driftwatch.store.columns import from_micros, to_micros
 from driftwatch.store.ports import FrozenMessage, MessageRecord, RunRecord, RunSummary, ServerRecord
 from driftwatch.transitions import Incident, Memory, SubjectState
 
 Values = dict[str, Any]
 
-CHECK = "check:"
 TOOLSET = "toolset:"
+"""How the subjects of tool lists begin."""
+
+_STORED_FIELDS = tuple(name for name in SubjectState.__slots__ if name != "last_observed_at")
 
 
 def server_record(row: RowMapping) -> ServerRecord:
@@ -112,7 +106,7 @@ def run_summary(row: RowMapping) -> RunSummary:
 
 def subject_state(row: RowMapping, observed_at: datetime) -> SubjectState:
     """A remembered state; ``observed_at`` is when its subject was last observed, changed or not."""
-    values = {name: row[name] for name in SubjectState.__slots__}
+    values = {name: row[name] for name in _STORED_FIELDS}
     values["last_observed_at"] = observed_at
     values["flap_times"] = tuple(map(from_micros, row["flap_times"]))
     values["flap_values"] = tuple(row["flap_values"])
@@ -121,7 +115,7 @@ def subject_state(row: RowMapping, observed_at: datetime) -> SubjectState:
 
 def subject_state_values(server_id: int, state: SubjectState) -> Values:
     """A state as a row."""
-    values = {name: getattr(state, name) for name in SubjectState.__slots__}
+    values = {name: getattr(state, name) for name in _STORED_FIELDS}
     values["flap_times"] = list(map(to_micros, state.flap_times))
     values["turns"] = dict(state.turns)
     values["detail"] = dict(state.detail)
@@ -230,17 +224,13 @@ def memory(
 ) -> Memory:
     """Everything that is remembered about one server, put together from its rows.
 
-    A state is written only when it changes: what the last run observed without a change was observed then.
+    A state is written only when it changes: when each was last observed stands in the server's row.
     """
-    last_run_at = server["last_run_at"]
     unobserved = server["unobserved"]
     remembered = {}
     for row in states:
         subject = row["subject"]
-        observed_at = row["last_observed_at"]
-        later = from_micros(unobserved[subject]) if subject in unobserved else last_run_at
-        if later is not None and later > observed_at:
-            observed_at = later
+        observed_at = from_micros(unobserved[subject]) if subject in unobserved else server["observed_at"]
         remembered[subject] = subject_state(row, observed_at)
     seen: dict[str, datetime] = {}
     for row in toolsets:
@@ -251,33 +241,15 @@ def memory(
         states=remembered,
         incidents={row["subject"]: incident(row) for row in incidents},
         certificate=certificate(server),
-        last_run_at=last_run_at,
+        last_run_at=server["last_run_at"],
         seen_fingerprints=seen,
     )
 
 
-def unobserved_values(known: Mapping[str, SubjectState], report: Report) -> dict[str, int]:
-    """The known subjects that a run did not observe, and when they were observed last.
-
-    A light probe does not exercise every check, a blocked check was not looked at, and a tool list was seen
-    only where it has a fingerprint.
-    """
-    observed = {
-        CHECK + result.check
-        for result in report.results
-        if result.code != DEPTH_CODE and result.cause is None
-    } | {
-        toolset_subject(surface.era, report.credential)
-        for surface in report.surfaces
-        if surface.fingerprint is not None
-    }
+def unobserved_values(states: Iterable[SubjectState], observed_at: datetime | None) -> dict[str, int]:
+    """The subjects that were observed at another time than the server's others, and when."""
     return {
-        subject: to_micros(state.last_observed_at)
-        for subject, state in known.items()
-        if subject not in observed
+        state.subject: to_micros(state.last_observed_at)
+        for state in states
+        if state.last_observed_at != observed_at
     }
-
-
-def toolset_subject(era: str, credential: str) -> str:
-    """The subject of a tool list."""
-    return f"{TOOLSET}{era}:{credential}"

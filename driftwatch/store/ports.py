@@ -287,7 +287,7 @@ class Tx(Protocol):
     def apply(self, server: str, changes: Changes, deliveries: Sequence[DeliveryPlan]) -> None:
         """Write states, intervals, incidents, events and the rows of the outbox.
 
-        A state that was only seen again is not written: the run says so already.
+        A state that was only seen again is not written: the server's row says when.
         """
 
     def record_event(self, event: Event, deliveries: Sequence[DeliveryPlan]) -> None:

@@ -21,6 +21,8 @@ class Recording(Unit):
     """The transaction of a run: lock, record, apply."""
 
     _locked: tuple[RowMapping, Memory] | None = None
+    _observed_at: datetime | None = None
+    """When the run of this transaction was made."""
 
     def lock_server(self, server: str) -> Memory | None:
         """Lock a server's row and read what is remembered; the first call of every run's transaction."""
@@ -40,14 +42,12 @@ class Recording(Unit):
         report = run.report
         for toolset in run.toolsets:
             self._remember_toolset(key, toolset, report.taken_at)
-        values = {
-            "last_run_at": report.taken_at,
-            "unobserved": mapping.unobserved_values(memory.states, report),
-        }
+        values: mapping.Values = {"last_run_at": report.taken_at}
         if report.certificate is not None:
             self._remember_certificate(server, memory.certificate, report.certificate, report.taken_at)
             values |= {"leaf_sha256": report.certificate.leaf_sha256, "leaf_seen_at": report.taken_at}
         self._run(sql.UPDATE_SERVER, {"key": key, **values})
+        self._observed_at = report.taken_at
         if run.request.trigger in (Trigger.INTERVAL, Trigger.CONFIRM):
             done = {"key": key, "was_due_at": run.request.due_at, "why": run.request.trigger}
             self._run(sql.DELETE_REQUEST, done)
@@ -56,7 +56,7 @@ class Recording(Unit):
     def apply(self, server: str, changes: Changes, deliveries: Sequence[DeliveryPlan]) -> None:
         """Write states, intervals, incidents, events and the rows of the outbox.
 
-        A state that was only seen again is not written: the run says so already.
+        A state that was only seen again is not written: the server's row says when.
         """
         row, memory = self._known(server)
         key = row["id"]
@@ -71,11 +71,15 @@ class Recording(Unit):
             self._process.upserts.incident, [mapping.incident_values(key, incident) for incident in incidents]
         )
         self._write_events(changes.events, deliveries)
-        confirm = changes.confirm
-        planned = (confirm.due_at, confirm.depth) if confirm else (None, None)
-        if planned != (row["confirm_due_at"], row["confirm_depth"]):
-            values = {"key": key, "confirm_due_at": planned[0], "confirm_depth": planned[1]}
-            self._run(sql.UPDATE_SERVER, values)
+        observed_at = self._observed_at or row["observed_at"]
+        states = {**memory.states, **{state.subject: state for state in changes.states}}
+        values = {
+            "observed_at": observed_at,
+            "unobserved": mapping.unobserved_values(states.values(), observed_at),
+            "confirm_due_at": changes.confirm.due_at if changes.confirm else None,
+            "confirm_depth": changes.confirm.depth if changes.confirm else None,
+        }
+        self._run(sql.UPDATE_SERVER, {"key": key, **values})
         self._locked = None
 
     def record_event(self, event: Event, deliveries: Sequence[DeliveryPlan]) -> None:

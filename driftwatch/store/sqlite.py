@@ -140,12 +140,9 @@ class SqliteStore:
                 with closing(self._connect("rw")) as connection:
                     found = self._require_sound(connection)
             with closing(self._connect("rwc")) as connection:
-                self._prepare(connection)
+                self._prepare(connection, fresh=found is None)
                 if found not in (None, migrations.HEAD):
-                    note = f"-schema-{found}"
-                    target = self._backup_dir / files.backup_name(self.path, self._clock(), note)
-                    files.copy_online(connection, target)
-                    log.info("backed up before a migration", extra={"fields": {"backup": str(target)}})
+                    self._keep(connection, found)
             if found != migrations.HEAD:
                 self._upgrade()
                 fields = {"path": str(self.path), "from": found, "to": migrations.HEAD}
@@ -172,14 +169,15 @@ class SqliteStore:
         """Copy the database as it is now, while it is in use; returns where to.
 
         Without a target the copy is named after the time, in the backup folder, and only the ``keep`` newest
-        of these stay. Raises StoreError when the target exists or cannot be written.
+        of these stay; those from before a migration are not counted. Raises StoreError when the target
+        exists or cannot be written.
         """
         self._check()
         path = target or self._backup_dir / files.backup_name(self.path, self._clock())
         with self._explained(), closing(self._connect("ro")) as connection:
             files.copy_online(connection, path)
         if target is None and keep is not None:
-            for old in files.backups(self._backup_dir, self.path)[: -max(keep, 1)]:
+            for old in files.backups(self._backup_dir, self.path, "")[: -max(keep, 1)]:
                 old.unlink(missing_ok=True)
         return path
 
@@ -226,12 +224,13 @@ class SqliteStore:
             raise
         return connection
 
-    def _prepare(self, connection: sqlite3.Connection) -> None:
+    def _prepare(self, connection: sqlite3.Connection, *, fresh: bool) -> None:
         """Set what is kept in the file itself, and find out whether it can be written at all.
 
         In this order: the write-ahead log writes the first page, and then it is too late for the other.
         """
-        connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+        if fresh:
+            connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         (journal,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
         if journal != "wal":
             raise StoreError(
@@ -272,7 +271,7 @@ class SqliteStore:
             connection.close()
             if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
                 raise
-            if self.path.with_name(self.path.name + "-wal").exists():
+            if files.has_log(self.path):
                 raise StoreError(
                     f"{self.path} was not closed cleanly and its volume is read-only; copy it together with "
                     "its -wal to where it can be written, and read it there"
@@ -314,6 +313,17 @@ class SqliteStore:
                     "nothing was changed; run `driftwatch db check` and report what it says"
                 )
 
+    def _keep(self, connection: sqlite3.Connection, revision: str) -> None:
+        """Back up before a migration. One that is tried again and again leaves one backup, not many."""
+        note = f"-schema-{revision}"
+        target = self._backup_dir / files.backup_name(self.path, self._clock(), note)
+        earlier = files.backups(self._backup_dir, self.path, note)
+        if target not in earlier:
+            files.copy_online(connection, target)
+            for path in earlier:
+                path.unlink(missing_ok=True)
+        log.info("backed up before a migration", extra={"fields": {"backup": str(target)}})
+
     # --- working
 
     @contextmanager
@@ -341,22 +351,23 @@ class SqliteStore:
     # --- space
 
     def _used_bytes(self) -> int:
-        with self._explained(), self._reading.begin() as connection:
+        with self._explained(), closing(self._connect("ro")) as connection:
             pages, free, size = _pages(connection)
         return (pages - free) * size
 
     def _give_back(self) -> int:
         """Shorten the file by its free pages, some at a time; how many bytes that was."""
-        with self._transaction() as connection:
+        with self._explained(), closing(self._connect("rw")) as connection:
             before, free, size = _pages(connection)
-        pages = before
-        while free:
-            with self._transaction() as connection:
-                connection.exec_driver_sql(f"PRAGMA incremental_vacuum({VACUUM_PAGES})").all()
-                pages, now_free, _ = _pages(connection)
-            if now_free >= free:
-                break
-            free = now_free
+            pages = before
+            while free:
+                # As a script: of this statement ``execute`` would run one step, which frees one page.
+                connection.executescript(f"PRAGMA incremental_vacuum({VACUUM_PAGES})")
+                pages, left, _ = _pages(connection)
+                if left >= free:
+                    break
+                free = left
+            connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
         return max(0, before - pages) * size
 
 
@@ -384,10 +395,10 @@ def _pragma(connection: sqlite3.Connection, name: str) -> int:
     return int(value)
 
 
-def _pages(connection: Connection) -> tuple[int, int, int]:
+def _pages(connection: sqlite3.Connection) -> tuple[int, int, int]:
     """Pages of the file, free ones among them, and bytes of each."""
-    pages, free, size = (
-        connection.exec_driver_sql(f"PRAGMA {name}").scalar_one()
-        for name in ("page_count", "freelist_count", "page_size")
+    return (
+        _pragma(connection, "page_count"),
+        _pragma(connection, "freelist_count"),
+        _pragma(connection, "page_size"),
     )
-    return pages, free, size

@@ -35,6 +35,7 @@ channels = _of["channel"]
 instances = _of["instance"]
 
 _NOW = bindparam("now", type_=Moment)
+_AT = bindparam("at", type_=Moment)
 _SERVER: sa.BindParameter[Any] = bindparam("server")
 
 # --- servers and what is remembered about them
@@ -148,14 +149,17 @@ CONFIRM_TOOLSET = (
         toolsets.c.credential == bindparam("label"),
         toolsets.c.pair == bindparam("which_pair"),
     )
-    .values(last_confirmed_at=bindparam("at", type_=Moment))
+    .values(
+        last_confirmed_at=sa.case(
+            (toolsets.c.last_confirmed_at > _AT, toolsets.c.last_confirmed_at), else_=_AT
+        )
+    )
 )
 CERTIFICATE_GONE = (
     sa.update(certificates)
     .where(certificates.c.server_id == _SERVER, certificates.c.leaf_sha256 == bindparam("leaf"))
-    .values(last_seen_at=bindparam("at", type_=Moment))
+    .values(last_seen_at=_AT)
 )
-_at = bindparam("at", type_=Moment)
 CLOSE_INTERVAL = (
     sa.update(intervals)
     .where(
@@ -164,7 +168,7 @@ CLOSE_INTERVAL = (
         intervals.c.until.is_(None),
     )
     # After the clock was stepped back a stretch ends where it began, not before.
-    .values(until=sa.case((intervals.c.since > _at, intervals.c.since), else_=_at))
+    .values(until=sa.case((intervals.c.since > _AT, intervals.c.since), else_=_AT))
 )
 OPEN_INTERVAL = sa.insert(intervals)
 

@@ -95,8 +95,10 @@ class Server(Row, table=True):
     confirm_depth: Depth | None = Field(sa_type=words(Depth))
     not_before: datetime | None = Field(sa_type=Moment)
     last_run_at: datetime | None = Field(sa_type=Moment)
+    observed_at: datetime | None = Field(sa_type=Moment)
+    """When its subjects were last observed, so that an unchanged probe writes this and not every state."""
     unobserved: Json = Field(sa_type=JsonText)
-    """Subjects that the last run did not observe -> when they were observed last. All others: last_run_at."""
+    """The exceptions: subject -> when it was last observed, in microseconds since 1970."""
     leaf_sha256: str | None = Field(sa_type=sa.Text)
     leaf_seen_at: datetime | None = Field(sa_type=Moment)
 
@@ -151,7 +153,7 @@ class Run(Row, table=True):
 
 
 class SubjectStateRow(Row, table=True):
-    """What is remembered about one subject; the fields of transitions.SubjectState."""
+    """What is remembered about one subject; when it was last observed stands in the server's row."""
 
     __tablename__ = "subject_state"
     __table_args__: ClassVar = {"sqlite_with_rowid": False}
@@ -160,8 +162,6 @@ class SubjectStateRow(Row, table=True):
     subject: str = Field(sa_type=sa.Text, primary_key=True)
     confirmed: str = Field(sa_type=sa.Text)
     confirmed_since: datetime = Field(sa_type=Moment)
-    last_observed_at: datetime = Field(sa_type=Moment)
-    """When this row was written; the server's row knows of later, unchanged observations."""
     accepted: str | None = Field(sa_type=sa.Text)
     pending: str | None = Field(sa_type=sa.Text)
     pending_count: int = Field(sa_type=sa.Integer)

@@ -12,6 +12,9 @@ REVISIONS = ("0001",)
 
 HEAD = REVISIONS[-1]
 
+SCRIPTS = "driftwatch.store:migrations"
+"""Where they are, in Alembic's words."""
+
 
 def upgrade(connection: Connection) -> None:
     """Run what is pending in the connection's transaction."""
@@ -38,7 +41,7 @@ def _config(connection: Connection) -> "Config":
     from alembic.config import Config  # noqa: PLC0415
 
     config = Config()
-    config.set_main_option("script_location", "driftwatch.store:migrations")
+    config.set_main_option("script_location", SCRIPTS)
     config.set_main_option("path_separator", "os")
     config.attributes["connection"] = connection
     return config

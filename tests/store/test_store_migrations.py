@@ -1,0 +1,215 @@
+import shutil
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from alembic.config import Config
+from alembic.script import ScriptDirectory
+from sqlalchemy import create_engine
+
+from driftwatch.errors import StoreError
+from driftwatch.store import migrations, tables
+from driftwatch.store.sqlite import SqliteStore
+from tests.store.world import START, Clock, event, server
+
+SECOND = '''
+"""A test's own: a new column, a table rebuilt, a failure on request."""
+
+import os
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0002"
+down_revision = "0001"
+
+
+def upgrade() -> None:
+    op.add_column("channel", sa.Column("colour", sa.Text()))
+    with op.batch_alter_table("event") as batch:
+        batch.alter_column("kind", type_=sa.String(40))
+    if os.environ.get("MIGRATION_DIES"):
+        os._exit(9)
+    if os.environ.get("MIGRATION_FAILS"):
+        raise RuntimeError("halfway")
+    if os.environ.get("MIGRATION_ORPHANS"):
+        op.execute("DELETE FROM server")
+'''
+
+
+def schema(path: Path) -> dict[str, list[str]]:
+    """Each table's and index's own words, line by line; the order of constraints means nothing."""
+    with closing(sqlite3.connect(path)) as connection:
+        rows = connection.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
+    own = {name: sorted(line.strip().rstrip(",") for line in sql.splitlines()) for name, sql in rows}
+    return {
+        name: sql for name, sql in own.items() if name != "alembic_version" and not name.startswith("sqlite_")
+    }
+
+
+def test_the_migrated_schema_is_the_models_word_by_word(template: Path, tmp_path: Path) -> None:
+    # Autogenerate compares neither CHECKs nor WITHOUT ROWID; the text compares everything.
+    fresh = tmp_path / "models.db"
+    engine = create_engine(f"sqlite:///{fresh}")
+    tables.metadata.create_all(engine)
+    engine.dispose()
+    assert schema(template) == schema(fresh)
+
+
+def test_autogenerate_finds_nothing_to_do(template: Path, tmp_path: Path) -> None:
+    path = tmp_path / "driftwatch.db"
+    shutil.copy(template, path)
+    engine = create_engine(f"sqlite:///{path}")
+    with engine.begin() as connection:
+        migrations.check(connection)
+    engine.dispose()
+
+
+def test_the_known_revisions_are_the_scripts_in_their_order() -> None:
+    config = Config()
+    config.set_main_option("script_location", "driftwatch.store:migrations")
+    config.set_main_option("path_separator", "os")
+    scripts = ScriptDirectory.from_config(config).walk_revisions()
+    assert tuple(script.revision for script in scripts)[::-1] == migrations.REVISIONS
+
+
+def test_alembic_is_not_loaded_when_nothing_is_pending(template: Path, tmp_path: Path) -> None:
+    path = tmp_path / "driftwatch.db"
+    shutil.copy(template, path)
+    script = (
+        "import sys\nfrom pathlib import Path\nfrom driftwatch.store.sqlite import SqliteStore\n"
+        "store = SqliteStore(Path(sys.argv[1]))\nstore.migrate()\n"
+        "with store.read() as reader: reader.status()\n"
+        "store.close()\nsys.exit('alembic' in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", script, str(path)], check=True)
+
+
+class TestUpgrading:
+    """An existing database and a package that knows one more revision."""
+
+    @pytest.fixture
+    def path(self, tmp_path: Path, template: Path) -> Path:
+        path = tmp_path / "driftwatch.db"
+        shutil.copy(template, path)
+        store = SqliteStore(path)
+        with store.write() as tx:
+            tx.import_servers([server("api", START)], START)
+            tx.record_event(event("e1", details={"kept": True}), ())
+        store.close()
+        return path
+
+    @pytest.fixture(autouse=True)
+    def newer(self, path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        """The package's scripts and one more, in a folder of the test's own."""
+        folder = tmp_path / "migrations"
+        shutil.copytree(Path(migrations.__file__).parent, folder)
+        (folder / "versions" / "0002_second.py").write_text(SECOND)
+        monkeypatch.setattr(migrations, "REVISIONS", ("0001", "0002"))
+        monkeypatch.setattr(migrations, "HEAD", "0002")
+        monkeypatch.setattr(migrations, "SCRIPTS", str(folder))
+        return folder
+
+    def events(self, path: Path) -> list[str]:
+        store = SqliteStore.open_readonly(path)
+        try:
+            with store.read() as reader:
+                return [item.id for item in reader.events() if item.details == {"kept": True}]
+        finally:
+            store.close()
+
+    def revision(self, path: Path) -> str:
+        with closing(sqlite3.connect(path)) as connection:
+            (found,) = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+        return str(found)
+
+    def test_a_pending_migration_runs_after_a_backup(self, path: Path, tmp_path: Path) -> None:
+        store = SqliteStore(path, backup_dir=tmp_path / "backups", clock=Clock())
+        store.migrate()
+        store.close()
+        assert self.revision(path) == "0002"
+        assert "colour" in "".join(schema(path)["channel"])
+        assert self.events(path) == ["e1"]
+        (backup,) = (tmp_path / "backups").iterdir()
+        assert backup.name == "driftwatch-20260301T120000Z-schema-0001.db"
+        assert self.revision(backup) == "0001"
+        assert "colour" not in "".join(schema(backup)["channel"])
+
+    def test_without_room_for_a_backup_nothing_is_migrated(self, path: Path, tmp_path: Path) -> None:
+        (tmp_path / "file").touch()
+        store = SqliteStore(path, backup_dir=tmp_path / "file")
+        with pytest.raises(StoreError, match=r"the backup .* cannot be written"):
+            store.migrate()
+        store.close()
+        assert self.revision(path) == "0001"
+
+    def test_a_migration_that_fails_halfway_leaves_the_old_schema(
+        self, path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        before = schema(path)
+        monkeypatch.setenv("MIGRATION_FAILS", "1")
+        store = SqliteStore(path)
+        with pytest.raises(RuntimeError, match="halfway"):
+            store.migrate()
+        store.close()
+        assert (self.revision(path), schema(path)) == ("0001", before)
+        monkeypatch.delenv("MIGRATION_FAILS")
+        store = SqliteStore(path)
+        store.migrate()
+        store.close()
+        assert self.events(path) == ["e1"]
+        assert len(list(path.parent.glob("*-schema-0001.db"))) == 1
+
+    def test_a_migration_that_would_leave_orphans_is_undone(
+        self, path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("MIGRATION_ORPHANS", "1")
+        store = SqliteStore(path)
+        with pytest.raises(StoreError, match=r"rows that point nowhere \(event\); nothing was changed"):
+            store.migrate()
+        store.close()
+        assert self.revision(path) == "0001"
+
+    def test_a_killed_migration_leaves_the_old_schema(self, path: Path, newer: Path) -> None:
+        before = schema(path)
+        script = (
+            "import sys\nfrom pathlib import Path\nfrom driftwatch.store import migrations\n"
+            "from driftwatch.store.sqlite import SqliteStore\n"
+            "migrations.REVISIONS, migrations.HEAD = ('0001', '0002'), '0002'\n"
+            "migrations.SCRIPTS = sys.argv[2]\n"
+            "SqliteStore(Path(sys.argv[1])).migrate()"
+        )
+        command = [sys.executable, "-c", script, str(path), str(newer)]
+        died = subprocess.run(command, env={"MIGRATION_DIES": "1"}, check=False)
+        assert died.returncode == 9
+        assert (self.revision(path), schema(path)) == ("0001", before)
+        subprocess.run(command, check=True)
+        assert self.events(path) == ["e1"]
+
+    def test_a_new_database_gets_all_of_them(self, tmp_path: Path) -> None:
+        path = tmp_path / "new.db"
+        store = SqliteStore(path)
+        store.migrate()
+        store.close()
+        assert self.revision(path) == "0002"
+        assert list(tmp_path.glob("*schema*")) == []
+
+
+def test_a_new_revision_is_written_from_the_models(
+    template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "migrations"
+    shutil.copytree(Path(migrations.__file__).parent, folder)
+    monkeypatch.setattr(migrations, "SCRIPTS", str(folder))
+    path = tmp_path / "driftwatch.db"
+    shutil.copy(template, path)
+    engine = create_engine(f"sqlite:///{path}")
+    with engine.begin() as connection:
+        connection.exec_driver_sql("ALTER TABLE channel DROP COLUMN paused_until")
+        migrations.write(connection, "pause a channel")
+    engine.dispose()
+    written = (folder / "versions" / "0002_pause_a_channel.py").read_text()
+    assert "batch_op.add_column(sa.Column('paused_until', columns.Moment(), nullable=True))" in written
