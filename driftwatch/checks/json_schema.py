@@ -5,6 +5,7 @@ schema may be a boolean, contain itself, or be no schema at all; nothing here ra
 fetched.
 """
 
+import itertools
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -12,7 +13,7 @@ from urllib.parse import unquote
 
 from driftwatch.model import Json
 
-MAX_PLACES = 10_000
+MAX_PLACES = 4_000
 """Subschemas that are looked at in one tool; beyond them the walk ends."""
 
 MAX_LEVEL = 32
@@ -102,8 +103,8 @@ def depth(schema: Json) -> int:
             return MAX_LEVEL
         pending.extend(
             (child, base if child.kind in _SAME_PLACE else base + 1)
-            for child in _children(place, schema)
-            if child.used
+            for child in itertools.islice(_children(place, schema), MAX_PLACES)
+            if child.used and isinstance(child.schema, dict)
         )
     return deepest
 

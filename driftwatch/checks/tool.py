@@ -137,8 +137,11 @@ def case_collision(tools: tuple[Tool, ...]) -> Iterator[Found]:
         if tool.name:
             groups[tool.name.lower()].append(tool)
     for twins in groups.values():
-        for number, tool in enumerate(twins[1:], 1):
-            same = any(tool.name == earlier.name for earlier in twins[:number])
+        seen = {twins[0].name}
+        all_names = listed([shown(name, 64) for name in dict.fromkeys(twin.name for twin in twins)])
+        for tool in twins[1:]:
+            same = tool.name in seen
+            seen.add(tool.name)
             yield Found(
                 code="duplicate" if same else "case",
                 subject=tool.name,
@@ -146,7 +149,7 @@ def case_collision(tools: tuple[Tool, ...]) -> Iterator[Found]:
                 if same
                 else f"The name differs from {shown(twins[0].name, 64)} only by case.",
                 expected="names that differ in more than case",
-                measured=listed([shown(twin.name, 64) for twin in twins]),
+                measured=f"{len(twins)} tools: {all_names}",
                 pointer="/name",
             )
 

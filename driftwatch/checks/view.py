@@ -72,18 +72,27 @@ class Tool:
 
 
 def _texts(tool: Json) -> Iterator[tuple[str, str]]:
-    pending: list[tuple[str, Json]] = [("", tool)]
+    pending: list[Iterator[tuple[str, Json]]] = [iter([("", tool)])]
     while pending:
-        pointer, value = pending.pop()
+        item = next(pending[-1], None)
+        if item is None:
+            pending.pop()
+            continue
+        pointer, value = item
         if isinstance(value, str):
-            yield pointer, value
-        elif isinstance(value, list):
-            pending += [(f"{pointer}/{index}", item) for index, item in enumerate(value)][::-1]
-        elif isinstance(value, dict):
-            members = [
-                (f"{pointer}/{json_schema.escape(name)}", name, member)
-                for name, member in value.items()
-                if pointer or name not in _UNREAD
-            ]
-            yield from ((place, name) for place, name, _ in members if not name.isascii())
-            pending += [(place, member) for place, _, member in members][::-1]
+            yield item
+        elif isinstance(value, dict | list):
+            pending.append(_members(pointer, value))
+        if isinstance(value, dict):
+            for name in value:
+                if not name.isascii():
+                    yield f"{pointer}/{json_schema.escape(name)}", name
+
+
+def _members(pointer: str, value: dict[str, Json] | list[Json]) -> Iterator[tuple[str, Json]]:
+    if isinstance(value, list):
+        yield from ((f"{pointer}/{index}", item) for index, item in enumerate(value))
+        return
+    for name, member in value.items():
+        if pointer or name not in _UNREAD:
+            yield f"{pointer}/{json_schema.escape(name)}", member

@@ -78,7 +78,7 @@ def test_names_that_differ_only_by_case_are_a_failure(names: tuple[Json, ...], c
 
 def test_twins_are_both_named() -> None:
     (finding,) = of_tools("tool/case-collision", tool("get_user"), tool("Get_User")).findings
-    assert (finding.subject, finding.measured) == ("Get_User", '"get_user" and "Get_User"')
+    assert (finding.subject, finding.measured) == ("Get_User", '2 tools: "get_user" and "Get_User"')
 
 
 @pytest.mark.parametrize("name", ["get_user", "a.b-C_9", "x" * 300])
@@ -190,3 +190,10 @@ def test_line_breaks_emoji_and_joining_scripts_hide_nothing() -> None:
 def test_what_no_model_reads_may_hide_what_it_likes() -> None:
     quiet = tool(_meta={"x": "\u200b"}, icons=[{"src": "\u200b"}])
     assert of_tools("tool/invisible-characters", quiet).state is State.VERIFIED
+
+
+def test_every_hidden_character_has_the_pointer_of_its_text() -> None:
+    root = {"type": "object", "properties": {"a/b": {"enum": ["fine", ["x", "y\u00ad"], "z"]}}}
+    (finding,) = of_tools("tool/invisible-characters", tool(inputSchema=root)).findings
+    assert finding.pointer == "/inputSchema/properties/a~1b/enum/1/1"
+    assert finding.measured == "1 in /inputSchema/properties/a~1b/enum/1/1: U+00AD SOFT HYPHEN"
