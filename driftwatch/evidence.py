@@ -294,7 +294,7 @@ def _decode(kind: Any, value: Any) -> Any:
         return _decode_union(get_args(kind), value)
     if origin is tuple:
         return _decode_tuple(get_args(kind), value)
-    if not isinstance(kind, type):  # Any: JSON as it is
+    if kind is Any:  # JSON as it is
         return value
     if dataclasses.is_dataclass(kind):
         hints = get_type_hints(kind)

@@ -11,7 +11,8 @@ from driftwatch import __version__
 from driftwatch.evidence import Exchange
 from driftwatch.model import Json
 from driftwatch.probe import outcome
-from driftwatch.probe.wire import Limits, Read, Reply, Request, Stream
+from driftwatch.probe.request import Limits, Read, Reply, Request
+from driftwatch.probe.stream import Stream
 
 CLIENT_INFO = {"name": "driftwatch", "version": __version__}
 ACCEPT = "application/json, text/event-stream"

@@ -8,8 +8,8 @@ from driftwatch.model import Era, Json
 from driftwatch.probe import eras
 from driftwatch.probe.dialogue import CLIENT_INFO, REVISION_HEADER, SESSION_HEADER, Dialogue, Opened
 from driftwatch.probe.listing import read_tools
+from driftwatch.probe.request import Read, Request
 from driftwatch.probe.surface import NO_TOOLS, declares_tools, instructions
-from driftwatch.probe.wire import Read, Request
 
 
 async def initialize(dialogue: Dialogue, *, patient: bool = True) -> Opened:
@@ -51,8 +51,12 @@ async def read(dialogue: Dialogue, opened: Opened) -> tuple[Opened, Surface]:
 
 def initialization(dialogue: Dialogue, revision: str, *, label: str = "initialize") -> Request:
     """The initialize request. It carries no version header: servers route by that one."""
-    params: dict[str, Json] = {"protocolVersion": revision, "capabilities": {}, "clientInfo": CLIENT_INFO}
-    return Request(label=label, rpc=dialogue.rpc("initialize", params))
+    return Request(label=label, rpc=dialogue.rpc("initialize", initialize_params(revision)))
+
+
+def initialize_params(revision: str) -> dict[str, Json]:
+    """The params of initialize. No capability is declared, so that no server may ask for anything."""
+    return {"protocolVersion": revision, "capabilities": {}, "clientInfo": CLIENT_INFO}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from typing import Protocol
 from driftwatch.evidence import Exchange, Fault, Listing
 from driftwatch.model import Json
 from driftwatch.probe import eras, outcome
-from driftwatch.probe.wire import Limits
+from driftwatch.probe.request import Limits
 
 
 class Ask(Protocol):

@@ -5,8 +5,8 @@ from driftwatch.model import Era, Json
 from driftwatch.probe import eras
 from driftwatch.probe.dialogue import ACCEPT, CLIENT_INFO, REVISION_HEADER, Dialogue, Opened
 from driftwatch.probe.listing import read_tools
+from driftwatch.probe.request import Request
 from driftwatch.probe.surface import NO_TOOLS, declares_tools, instructions
-from driftwatch.probe.wire import Request
 
 _META = "io.modelcontextprotocol"
 

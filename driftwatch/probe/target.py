@@ -9,7 +9,7 @@ from driftwatch.config.masking import mask_url
 from driftwatch.evidence import ANONYMOUS
 from driftwatch.model import Json
 from driftwatch.probe.credential import Credential
-from driftwatch.probe.wire import Limits
+from driftwatch.probe.request import Limits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,8 @@ from tests.specimens.protocol import PROTOCOL
 from tests.specimens.specimen import Specimen
 from tests.specimens.tools import TOOL_FAULTS
 
+__all__ = ["SPECIMENS", "Specimen"]
+
 SPECIMENS: tuple[Specimen, ...] = (
     *HEALTHY,
     *DOORS,

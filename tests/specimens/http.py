@@ -82,7 +82,7 @@ class Loopback:
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
-        with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
+        try:
             while (incoming := await _read(reader)) is not None:
                 self.log.append(incoming)
                 answer = await self.respond(incoming)
@@ -91,7 +91,12 @@ class Loopback:
                 await _write(reader, writer, answer)
                 if answer.stays_open:
                     break
-        writer.close()
+        except ConnectionError:
+            pass
+        finally:
+            writer.close()
+            with contextlib.suppress(ConnectionError):
+                await writer.wait_closed()
 
 
 @asynccontextmanager

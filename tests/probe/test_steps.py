@@ -1,0 +1,383 @@
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from driftwatch.evidence import Evidence, Missing, from_json, to_json
+from driftwatch.model import Era
+from driftwatch.probe import Credential, Limits
+from tests.specimens import SPECIMENS, Specimen
+from tests.specimens.http import Answer, Incoming
+from tests.specimens.mcp import LEGACY, Mcp, as_json, tool
+from tests.specimens.visiting import visiting
+
+BY_NAME = {specimen.name: specimen for specimen in SPECIMENS}
+
+
+async def evidence_of(name: str) -> Evidence:
+    async with visiting(BY_NAME[name].make()) as visit:
+        return await visit.probe()
+
+
+@pytest.mark.parametrize("specimen", SPECIMENS, ids=str)
+async def test_every_specimen_is_seen_in_its_eras_and_leaves_no_session(specimen: Specimen) -> None:
+    async with visiting(specimen.make()) as visit:
+        evidence = await visit.probe(path=specimen.path)
+        assert tuple(surface.era for surface in evidence.surfaces) == specimen.eras
+        assert evidence.requests == len(visit.loopback.log)
+        assert not visit.mcp.open_sessions
+        text = str(to_json(evidence))
+        assert "s3cret" not in text
+        assert from_json(to_json(evidence)) == evidence
+
+
+async def test_a_dual_era_server_is_read_in_both_eras_within_eight_requests() -> None:
+    async with visiting() as visit:
+        evidence = await visit.probe()
+    assert visit.asked == [
+        *("server/discover", "tools/list"),
+        *("initialize", "notifications/initialized", "tools/list", "DELETE"),
+    ]
+    modern, legacy = evidence.surfaces
+    assert (modern.revision, legacy.revision) == ("2026-07-28", "2025-11-25")
+    assert modern.server_info == legacy.server_info == {"name": "specimen", "version": "1.0.0"}
+    assert modern.supported_versions == ("2026-07-28",)
+    assert (modern.session, legacy.session) == (False, True)
+    assert legacy.session_ended is not None
+    assert legacy.session_ended.status == 200
+    assert legacy.acknowledgement is not None
+    assert legacy.acknowledgement.status == 202
+    assert evidence.outcome.code == "ok"
+
+
+async def test_a_legacy_server_takes_five_requests() -> None:
+    async with visiting(Mcp(modern=False)) as visit:
+        await visit.probe()
+    assert visit.asked == [
+        *("server/discover", "initialize", "notifications/initialized", "tools/list", "DELETE")
+    ]
+
+
+async def test_a_modern_only_server_takes_three_requests() -> None:
+    async with visiting(Mcp(legacy=False)) as visit:
+        await visit.probe()
+    assert visit.asked == ["server/discover", "tools/list", "initialize"]
+
+
+async def test_modern_requests_carry_revision_method_and_meta_and_initialize_carries_none() -> None:
+    async with visiting() as visit:
+        await visit.probe()
+    discover, modern_list, initialize, initialized, legacy_list, delete = visit.loopback.log
+    for request in (discover, modern_list):
+        assert request.headers["mcp-protocol-version"] == "2026-07-28"
+        assert request.headers["mcp-method"] == request.rpc_method
+        meta = request.rpc["params"]["_meta"]
+        assert meta["io.modelcontextprotocol/protocolVersion"] == "2026-07-28"
+        assert meta["io.modelcontextprotocol/clientCapabilities"] == {}
+        assert meta["io.modelcontextprotocol/clientInfo"]["name"] == "driftwatch"
+        assert "mcp-session-id" not in request.headers
+    assert "mcp-protocol-version" not in initialize.headers
+    assert initialize.rpc["params"]["protocolVersion"] == "2025-11-25"
+    assert initialize.rpc["params"]["capabilities"] == {}
+    for request in (initialized, legacy_list, delete):
+        assert request.headers["mcp-protocol-version"] == "2025-11-25"
+        assert request.headers["mcp-session-id"] == "s3cret-session-1"
+    for request in visit.loopback.log[:5]:
+        assert request.headers["accept"] == "application/json, text/event-stream"
+        assert request.headers["content-type"] == "application/json"
+
+
+async def test_after_initialize_the_negotiated_revision_is_sent_and_no_session_that_was_not_issued() -> None:
+    async with visiting(Mcp(modern=False, sessions=False, revisions=LEGACY[1:])) as visit:
+        evidence = await visit.probe()
+    assert visit.asked[-1] == "tools/list"
+    for request in visit.loopback.log[2:]:
+        assert request.headers["mcp-protocol-version"] == "2025-06-18"
+        assert "mcp-session-id" not in request.headers
+    (surface,) = evidence.surfaces
+    assert (surface.session, surface.session_ended) == (False, None)
+
+
+async def test_a_session_that_was_issued_to_a_refused_discover_is_ended_too() -> None:
+    async with visiting(BY_NAME["legacy-of-the-1.x-age"].make()) as visit:
+        evidence = await visit.probe()
+    assert visit.asked[-2:] == ["DELETE", "DELETE"]
+    assert not visit.mcp.open_sessions
+    assert visit.mcp.ended == 2
+    assert evidence.requests == 6
+
+
+async def test_a_revision_that_no_header_can_carry_is_kept_as_evidence_and_not_sent() -> None:
+    async with visiting(BY_NAME["revision-unsendable"].make()) as visit:
+        evidence = await visit.probe()
+    assert evidence.surfaces[0].revision == "2025-06-18\r\nX-Evil: 1 é"
+    assert all("x-evil" not in request.headers for request in visit.loopback.log)
+    assert all("mcp-protocol-version" not in request.headers for request in visit.loopback.log[1:])
+
+
+@pytest.mark.parametrize(
+    ("name", "offers", "revision"),
+    [
+        ("refuses-newer-with-a-list", ["2025-11-25", "2025-03-26"], "2025-03-26"),
+        ("refuses-newer-in-words", ["2025-11-25", "2025-06-18"], "2025-06-18"),
+        (
+            "refuses-newer-without-a-word",
+            ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"],
+            "2024-11-05",
+        ),
+    ],
+)
+async def test_a_refused_revision_is_followed_by_others(name: str, offers: list[str], revision: str) -> None:
+    async with visiting(BY_NAME[name].make()) as visit:
+        evidence = await visit.probe()
+    initialized = [asked for asked in visit.loopback.log if asked.rpc_method == "initialize"]
+    assert [asked.rpc["params"]["protocolVersion"] for asked in initialized] == offers
+    assert evidence.surfaces[0].revision == revision
+    labels = [attempt.label for attempt in evidence.openings[1].attempts]  # type: ignore[index]
+    assert labels == ["initialize", *(f"initialize:{offer}" for offer in offers[1:])]
+
+
+async def test_a_server_that_knows_discover_only_after_initialize_is_modern_after_all() -> None:
+    async with visiting(BY_NAME["modern-after-all"].make()) as visit:
+        evidence = await visit.probe()
+    assert visit.asked == ["server/discover", "initialize", "server/discover", "tools/list"]
+    assert not isinstance(evidence.openings, Missing)
+    modern, legacy = evidence.openings
+    assert [attempt.label for attempt in modern.attempts] == ["discover", "discover:again"]
+    assert (modern.established, legacy.established) == (True, False)
+
+
+@pytest.mark.parametrize("name", ["401", "403", "429", "bot-page", "redirect-301", "redirect-host"])
+async def test_a_shut_door_is_knocked_at_once(name: str) -> None:
+    async with visiting(BY_NAME[name].make()) as visit:
+        evidence = await visit.probe()
+    assert len(visit.loopback.log) == 1
+    assert visit.pauses == []
+    assert evidence.outcome.reachable
+
+
+async def test_a_server_error_is_looked_at_once_more_and_followed_by_one_initialize() -> None:
+    async with visiting(BY_NAME["500"].make()) as visit:
+        evidence = await visit.probe()
+        connections = visit.loopback.connections
+    assert visit.asked == ["server/discover", "server/discover", "initialize"]
+    assert visit.pauses == [1.0]
+    assert connections == 2
+    assert (evidence.outcome.code, evidence.outcome.status) == ("http-5xx", 500)
+
+
+@pytest.mark.parametrize("name", ["503-once", "cut-once"])
+async def test_a_blip_is_recorded_and_nothing_else(name: str) -> None:
+    evidence = await evidence_of(name)
+    assert not isinstance(evidence.openings, Missing)
+    assert [attempt.label for attempt in evidence.openings[0].attempts] == ["discover", "discover:again"]
+    assert evidence.outcome.code == "ok"
+    assert evidence.retry_after_s is None
+
+
+async def test_a_pause_that_the_server_asks_for_is_kept_for_the_caller() -> None:
+    assert (await evidence_of("429-retry-after")).retry_after_s == 120.0
+    assert (await evidence_of("429")).retry_after_s is None
+
+
+async def test_a_retry_that_the_deadline_has_no_room_for_is_not_made() -> None:
+    async with visiting(BY_NAME["500"].make()) as visit:
+        await visit.probe(limits=Limits(timeout_s=0.5, deadline_s=0.9))
+    assert visit.pauses == []
+    assert visit.asked == ["server/discover", "initialize"]
+
+
+async def test_a_redirect_within_the_origin_is_followed_once_and_the_rest_goes_to_the_new_address() -> None:
+    async with visiting(BY_NAME["redirect-307-slash"].make()) as visit:
+        evidence = await visit.probe()
+    assert [asked.path for asked in visit.loopback.log] == ["/mcp", *["/mcp/"] * 6]
+    assert not isinstance(evidence.openings, Missing)
+    first, second = evidence.openings[0].attempts
+    assert (first.label, first.status) == ("discover", 307)
+    assert (second.label, second.url) == ("discover:redirected", visit.loopback.url("/mcp/"))
+
+
+async def test_a_redirect_loop_is_left_after_one_step() -> None:
+    async with visiting(BY_NAME["redirect-loop"].make()) as visit:
+        evidence = await visit.probe()
+    assert len(visit.loopback.log) == 2
+    assert evidence.outcome.code == "redirect"
+    assert evidence.outcome.message.endswith("one redirect is followed, not two")
+
+
+async def test_a_credential_never_leaves_the_origin() -> None:
+    async with visiting() as other:
+        target = other.loopback.url("/mcp").replace("127.0.0.1", "localhost")
+        redirect = Answer(status=307, headers=(("Location", target),))
+        async with visiting(Mcp(before=lambda _, __: redirect)) as visit:
+            evidence = await visit.probe(credential=Credential.bearer("token", "s3cret-token"))
+        assert visit.loopback.log[0].headers["authorization"] == "Bearer s3cret-token"
+        assert other.loopback.log == []
+    assert evidence.outcome.code == "redirect"
+    assert evidence.credential == "token"
+    assert "s3cret" not in str(to_json(evidence))
+
+
+@pytest.mark.parametrize("status", [406, 415])
+async def test_a_refused_accept_is_asked_again_with_json_alone_and_the_dialogue_goes_on_with_it(
+    status: int,
+) -> None:
+    async with visiting(BY_NAME[f"accept-{status}"].make()) as visit:
+        evidence = await visit.probe()
+    assert not isinstance(evidence.openings, Missing)
+    for opening in evidence.openings:
+        base = opening.attempts[0].label
+        assert [attempt.label for attempt in opening.attempts] == [base, f"{base}:json-only"]
+        assert opening.established
+    both = "application/json, text/event-stream"
+    posts = [asked for asked in visit.loopback.log if asked.method == "POST"]
+    accepts = [asked.headers["accept"] for asked in posts]
+    assert accepts == [both, *["application/json"] * 2, both, *["application/json"] * 3]
+
+
+async def test_a_session_that_is_lost_half_way_is_started_over_once() -> None:
+    async with visiting(BY_NAME["session-lost-once"].make()) as visit:
+        evidence = await visit.probe()
+    handshake = ["initialize", "notifications/initialized", "tools/list"]
+    assert visit.asked[2:] == [*handshake, *handshake, "DELETE"]
+    legacy = evidence.surfaces[1]
+    assert not isinstance(legacy.listing, Missing)
+    assert legacy.listing.complete
+    async with visiting(BY_NAME["session-lost-always"].make()) as visit:
+        evidence = await visit.probe()
+    assert visit.asked[1:7] == [*handshake, *handshake]
+    assert not isinstance(evidence.surfaces[0].listing, Missing)
+    assert not evidence.surfaces[0].listing.complete
+
+
+async def test_tools_are_not_asked_for_where_no_such_capability_is_declared() -> None:
+    async with visiting(BY_NAME["no-tools-capability"].make()) as visit:
+        evidence = await visit.probe()
+    assert "tools/list" not in visit.asked
+    for surface in evidence.surfaces:
+        assert isinstance(surface.listing, Missing)
+        assert surface.listing.code == "no-tools-capability"
+
+
+async def test_the_http_sse_transport_is_read_over_its_stream() -> None:
+    tools = (tool("a"), tool("b"), tool("c"))
+    async with visiting(Mcp(http_sse=True, tools=tools, page_size=2, instructions="Be brief.")) as visit:
+        evidence = await visit.probe()
+        assert visit.asked == [
+            *("server/discover", "initialize", "GET"),
+            *("initialize", "notifications/initialized", "tools/list", "tools/list"),
+        ]
+    (surface,) = evidence.surfaces
+    assert (surface.era, surface.revision, surface.instructions) == (
+        Era.HTTP_SSE,
+        "2025-11-25",
+        "Be brief.",
+    )
+    assert not isinstance(surface.listing, Missing)
+    assert (surface.listing.pages, surface.listing.complete, surface.tools) == (2, True, tools)
+    assert not isinstance(evidence.openings, Missing)
+    assert evidence.openings[-1].exchange.media_type == "text/event-stream"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        "http://localhost:{port}/messages",
+        "https://127.0.0.1:{port}/messages",
+        "//evil.invalid/messages",
+        "http://[::1",
+    ],
+)
+async def test_an_endpoint_event_that_names_another_origin_is_not_followed(data: str) -> None:
+    def before(_: Mcp, incoming: Incoming) -> Answer | None:
+        if incoming.method != "GET":
+            return Answer(status=405)
+        event = f"event: endpoint\ndata: {data.format(port=visit.loopback.port)}\n\n"
+        return Answer(headers=(("Content-Type", "text/event-stream"),), body=event.encode(), stays_open=True)
+
+    async with visiting(Mcp(before=before)) as visit:
+        evidence = await visit.probe()
+    assert visit.asked == ["server/discover", "initialize", "GET"]
+    assert evidence.surfaces == ()
+    assert evidence.outcome.code == "http-4xx"
+
+
+async def test_instructions_are_kept_up_to_a_limit() -> None:
+    async with visiting(Mcp(instructions="x" * 100_000)) as visit:
+        evidence = await visit.probe()
+    assert [len(surface.instructions or "") for surface in evidence.surfaces] == [65536, 65536]
+
+
+async def test_a_cancelled_visit_ends_its_session_before_it_goes() -> None:
+    stuck = asyncio.Event()
+
+    class Stuck(Mcp):
+        async def respond(self, incoming: Incoming) -> Answer:
+            if incoming.rpc_method == "tools/list":
+                stuck.set()
+                await asyncio.Event().wait()
+            return await super().respond(incoming)
+
+    async with visiting(Stuck(modern=False)) as visit:
+        task = asyncio.create_task(visit.probe())
+        await stuck.wait()
+        assert visit.mcp.open_sessions
+        task.cancel()
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert visit.asked[-1] == "DELETE"
+        assert not visit.mcp.open_sessions
+
+
+async def test_a_visit_that_runs_into_its_deadline_keeps_what_it_saw_and_ends_its_session() -> None:
+    class Stuck(Mcp):
+        async def respond(self, incoming: Incoming) -> Answer:
+            if incoming.rpc_method == "tools/list":
+                await asyncio.Event().wait()
+            return await super().respond(incoming)
+
+    async with visiting(Stuck(modern=False)) as visit:
+        evidence = await visit.probe(limits=Limits(timeout_s=0.3, deadline_s=0.3))
+        assert not visit.mcp.open_sessions
+    (surface,) = evidence.surfaces
+    assert not isinstance(surface.listing, Missing)
+    assert surface.listing.fault is not None
+    assert surface.listing.fault.code in {"deadline", "timeout"}
+    assert evidence.outcome.code == "ok"
+
+
+async def test_a_port_where_nobody_listens_is_evidence_too() -> None:
+    async with visiting() as visit:
+        pass
+    evidence = await visit.probe()
+    assert (evidence.outcome.code, evidence.outcome.reachable) == ("refused", False)
+    assert isinstance(evidence.openings, Missing)
+    assert (evidence.openings.code, evidence.openings.cause) == ("refused", "transport/endpoint")
+    assert evidence.surfaces == ()
+
+
+async def test_settings_name_what_shaped_the_visit_without_secrets() -> None:
+    async with visiting() as visit:
+        evidence = await visit.probe(
+            path="/mcp?key=s3cret",
+            credential=Credential.bearer("ci", "s3cret-token"),
+            checks_off=("tls/chain",),
+        )
+    assert evidence.url == visit.loopback.url("/mcp?key=***")
+    assert evidence.settings["checks_off"] == ["tls/chain"]
+    assert evidence.settings["timeout_s"] == 20.0
+    assert "s3cret" not in str(to_json(evidence))
+
+
+def test_specimens_are_told_apart_by_name() -> None:
+    assert len(BY_NAME) == len(SPECIMENS)
+    assert all(replace(specimen) == specimen for specimen in SPECIMENS)
+
+
+async def test_a_json_answer_of_any_shape_to_initialize_ends_in_evidence() -> None:
+    for body in ("null", "[]", "{}", '"x"', "1", '{"jsonrpc":"2.0","id":1,"result":null}', ""):
+        async with visiting(Mcp(before=lambda _, __, body=body: as_json(body))) as visit:  # type: ignore[misc]
+            evidence = await visit.probe()
+        assert evidence.outcome.code in {"not-mcp", "no-handshake"}, body
