@@ -1,6 +1,8 @@
 """Every scenario of the store runs on every kind of database there is."""
 
+import os
 import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -27,6 +29,26 @@ class SqliteDatabase:
     def close(self) -> None:
         for store in self.opened:
             store.close()
+
+
+MEMORY = Path("/dev/shm")
+
+
+@pytest.fixture(scope="session")
+def _memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Memory where there is some: what ends with the process needs no disk, and a disk's sync is slow."""
+    if not os.access(MEMORY, os.W_OK):
+        yield tmp_path_factory.mktemp("store")
+        return
+    with tempfile.TemporaryDirectory(prefix="driftwatch-tests-", dir=MEMORY) as folder:
+        yield Path(folder)
+
+
+@pytest.fixture
+def tmp_path(_memory: Path) -> Iterator[Path]:
+    folder = Path(tempfile.mkdtemp(dir=_memory))
+    yield folder
+    shutil.rmtree(folder)
 
 
 @pytest.fixture

@@ -1,0 +1,106 @@
+"""The rules that keep the way to another back end open."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.schema import CreateIndex, CreateTable
+from sqlalchemy.sql import ClauseElement
+
+import driftwatch.store
+from driftwatch.model import EventKind
+from driftwatch.store import retention, tables
+from driftwatch.store import statements as sql
+from driftwatch.store.ports import MessageStatus
+from driftwatch.store.sqlite import SqliteStore
+from tests.store.world import START, World
+
+QUERIES = {
+    "newest_events": sql.newest_events(1, (START, "id"), [EventKind.CHANGE]),
+    "newest_runs": sql.newest_runs(START),
+    "newest_messages": sql.newest_messages(MessageStatus.PENDING),
+    "newest_intervals": sql.newest_intervals("subject", START),
+}
+
+
+def statements() -> Iterator[tuple[str, ClauseElement]]:
+    for module in (sql, retention):
+        for name, value in vars(module).items():
+            for item in value if isinstance(value, tuple) else (value,):
+                if isinstance(item, sa.Executable) and isinstance(item, ClauseElement):
+                    yield name, item
+    yield from QUERIES.items()
+
+
+@pytest.mark.parametrize("back_end", [sqlite, postgresql])
+def test_every_statement_is_understood_by_both_back_ends(back_end: object) -> None:
+    dialect = back_end.dialect()  # type: ignore[attr-defined]
+    upserts = vars(sql.Upserts(back_end.insert))  # type: ignore[attr-defined]
+    everything = [*statements(), *upserts.items()]
+    assert len(everything) > 60
+    for _, statement in everything:
+        assert str(statement.compile(dialect=dialect))
+
+
+@pytest.mark.parametrize("back_end", [sqlite, postgresql])
+def test_every_table_can_be_made_on_both_back_ends(back_end: object) -> None:
+    dialect = back_end.dialect()  # type: ignore[attr-defined]
+    for table in tables.metadata.sorted_tables:
+        assert str(CreateTable(table).compile(dialect=dialect))
+        for index in table.indexes:
+            made = str(CreateIndex(index).compile(dialect=dialect))
+            assert (" WHERE " in made) == (index.dialect_options["sqlite"]["where"] is not None)
+
+
+def test_every_constraint_has_a_name() -> None:
+    for table in tables.metadata.sorted_tables:
+        assert all(constraint.name for constraint in table.constraints)
+        assert all(index.name for index in table.indexes)
+
+
+@pytest.mark.parametrize("word", ["rowcount", "func.now", ".like(", "CURRENT_TIMESTAMP"])
+def test_what_means_something_else_elsewhere_is_not_used(word: str) -> None:
+    folder = Path(driftwatch.store.__file__).parent
+    for path in folder.glob("*.py"):
+        if path.name != "statements.py" or word != "rowcount":  # its docstring speaks of it
+            assert word not in path.read_text(encoding="utf-8"), path
+
+
+def test_what_runs_often_never_reads_a_whole_table(world: World) -> None:
+    assert isinstance(world.store, SqliteStore)
+    often: list[tuple[sa.Executable, dict[str, object]]] = [
+        (sql.SERVER, {"server": "api"}),
+        (sql.STATES, {"server": 1}),
+        (sql.OPEN_INCIDENTS, {"server": 1}),
+        (sql.CONFIRMED_TOOLSETS_OF, {"server": 1}),
+        (sql.NEXT_VISIT, {}),
+        (sql.DUE_CHANNELS, {"now": START}),
+        (sql.PENDING_DELIVERIES, {"channels": ["chat"], "limit": 10}),
+        (sql.WAITING_CHANNELS, {"channels": ["chat"]}),
+        (sql.OLDEST_MESSAGE, {"of_channel": "chat"}),
+        (sql.BACKLOG, {}),
+        (QUERIES["newest_events"], {"limit": 10}),
+        (sql.newest_events(None, None, []), {"limit": 10}),
+        (QUERIES["newest_runs"], {"server": 1, "limit": 10}),
+        (QUERIES["newest_messages"], {"limit": 10}),
+        (sql.newest_intervals("subject", None), {"server": 1, "limit": 10}),
+        (sql.TOOLSET, {"server": 1, "which_pair": "x"}),
+        (sql.TOOLSET_TOOLS, {"toolset": 1}),
+    ]
+    sent: list[tuple[str, tuple[object, ...]]] = []
+
+    def note(_: object, __: object, statement: str, parameters: tuple[object, ...], *___: object) -> None:
+        sent.append((statement, parameters))
+
+    with world.store._reading.begin() as connection:
+        sa.event.listen(world.store._reading, "before_cursor_execute", note)
+        for statement, parameters in often:
+            connection.execute(statement, parameters).all()
+        assert len(sent) == len(often)
+        for text, values in sent[: len(often)]:
+            plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {text}", values).all()
+            # An index may be walked; only a table that is read from end to end grows with the history.
+            scans = [row[3] for row in plan if row[3].startswith("SCAN") and "INDEX" not in row[3]]
+            assert not scans, (text, scans)
