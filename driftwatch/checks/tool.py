@@ -77,7 +77,7 @@ def description_too_long(tools: tuple[Tool, ...], policy: Policy) -> Iterator[Fo
                 subject=tool.subject,
                 message=f"The description is longer than {listed(names)} will take.",
                 expected=f"at most {_strictest(cutting).description_limit} characters",
-                measured=f"{length} characters ({size} bytes)",
+                measured=f"{length} characters, {size} bytes",
                 pointer="/description",
                 clients=names,
             )

@@ -35,7 +35,7 @@ def test_a_description_is_measured_against_every_client(
 def test_a_description_is_counted_in_characters_and_told_in_bytes_too() -> None:
     assert of_tools("tool/description-too-long", tool(description="長" * 1024)).state is State.VERIFIED
     (finding,) = of_tools("tool/description-too-long", tool(description="長" * 1025)).findings
-    assert finding.measured == "1025 characters (3075 bytes)"
+    assert finding.measured == "1025 characters, 3075 bytes"
 
 
 def test_half_a_character_does_not_stop_the_count() -> None:
