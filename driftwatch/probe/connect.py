@@ -94,8 +94,9 @@ async def dial(
 ) -> "SocketStream":
     """Connect to the first address that may be reached and answers.
 
-    Each address gets a share of ``patience_s``, at most ADDRESS_S while others are left. What became of the
-    others is appended to ``faults``; what is in there already is tried last. Raises Broken when none is left.
+    Each address but the last gets a share of ``patience_s``, at most ADDRESS_S; the last one waits as long as
+    the caller does. What became of the others is appended to ``faults``; what is in there already is tried
+    last. Raises Broken when none is left.
     """
     failed = {fault.address for fault in faults}
     broken: list[Broken] = []
@@ -116,29 +117,35 @@ async def dial(
     loop = asyncio.get_running_loop()
     ends = loop.time() + patience_s
     for others, address in zip(reversed(range(len(allowed))), allowed, strict=True):
-        left = ends - loop.time()
+        share = min(ADDRESS_S, (ends - loop.time()) / (others + 1))
         try:
-            return await _connect(address, min(ADDRESS_S, left / (others + 1)) if others else left)
+            return await _connect(address, share if others else None)
         except Broken as why:
             note(address, why)
     # An address family that this machine has no way to says less than a refusal by the other.
     raise next((why for why in broken if why.fault.code not in {"address", "unreachable"}), broken[-1])
 
 
-async def _connect(address: Address, patience_s: float) -> "SocketStream":
+async def _connect(address: Address, patience_s: float | None) -> "SocketStream":
+    """Connect; None leaves the patience to the caller."""
     loop = asyncio.get_running_loop()
     family = socket.AF_INET if address.ip.version == 4 else socket.AF_INET6  # noqa: PLR2004
     try:
         sock = socket.socket(family, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
     except OSError as error:
         raise of_os_error(error, "connect", str(address)) from None
+    patience: asyncio.Timeout | None = None
     try:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        async with asyncio.timeout(patience_s) as patience:
-            await loop.sock_connect(sock, (str(address.ip), address.port))
+        connecting = loop.sock_connect(sock, (str(address.ip), address.port))
+        if patience_s is None:
+            await connecting
+        else:
+            async with asyncio.timeout(patience_s) as patience:
+                await connecting
     except OSError as error:  # TimeoutError is one
         sock.close()
-        if patience.expired():
+        if patience is not None and patience.expired():
             message = f"{address} did not accept a connection within {patience_s:.1f} s"
             raise Broken("timeout", "connect", message) from None
         raise of_os_error(error, "connect", str(address)) from None

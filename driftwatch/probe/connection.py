@@ -33,6 +33,7 @@ class Connection:
         self.place = place
         self._http = _Http11(place.origin, stream)
         self._response: httpcore.Response | None = None
+        self._ended = False
         self._chunks: AsyncGenerator[bytes, None] | None = None
 
     async def ask(
@@ -55,7 +56,9 @@ class Connection:
         """The next bytes of the body as they came; none at its end."""
         if self._chunks is None:
             return b""
-        return await anext(self._chunks, b"")
+        chunk = await anext(self._chunks, b"")
+        self._ended = not chunk
+        return chunk
 
     @property
     def surplus(self) -> int:
@@ -65,9 +68,10 @@ class Connection:
     async def settle(self) -> bool:
         """Finish the last reply; False, with the connection closed, when no other request can follow."""
         with contextlib.suppress(TimeoutError, Broken, httpcore.ProtocolError):
-            async with asyncio.timeout(SETTLE_S):
-                while await self.chunk():
-                    pass
+            if not self._ended:
+                async with asyncio.timeout(SETTLE_S):
+                    while await self.chunk():
+                        pass
             if self._response is not None and not self.surplus:
                 await self._response.aclose()
         if self._http.is_idle() and not self.stream.is_readable():
