@@ -41,8 +41,9 @@ class Fault:
     """Why one exchange has no usable answer."""
 
     code: str
-    """Stable. Network: dns, refused, unreachable, address, timeout, reset, tls, certificate, deadline.
-    Message: too-large, headers, protocol, encoding, json, utf-8, depth, envelope, no-answer."""
+    """Stable. Network: dns, refused, unreachable, address, timeout, reset, tls, certificate. The probe's own:
+    deadline, budget. Message: too-large, headers, protocol, encoding, json, utf-8, depth, envelope,
+    no-answer."""
     phase: str
     """resolve, connect, tls, send, headers, body or message."""
     message: str
@@ -136,8 +137,8 @@ class Outcome:
 
     code: str
     """ok, or the root's code: dns, refused, unreachable, address, timeout, reset, certificate, tls, protocol,
-    http-5xx, http-4xx, not-mcp, auth (401, or 403 with a challenge), forbidden (403), rate-limited (429),
-    bot-page, redirect, deadline."""
+    http-5xx, http-4xx, not-mcp, no-handshake (JSON-RPC answers, but no revision was agreed on), auth (401, or
+    403 with a challenge), forbidden (403), rate-limited (429), bot-page, redirect, deadline."""
     message: str
     """One sentence: what was seen."""
     status: int | None
@@ -155,7 +156,7 @@ class Listing:
     """True only for an end that the server itself named, with every page well-formed."""
     fault: Fault | None
     """Why it is not complete: repeated-cursor, page-limit, tool-limit, size-limit, page-error, cursor-type,
-    not-a-list, http-status, rate-limited, deadline, or a Fault of an exchange."""
+    not-a-list, not-a-tool, http-status, rate-limited, deadline, or a Fault of an exchange."""
     exchanges: tuple[Exchange, ...]
     """One per page."""
     cursors: tuple[str, ...]
@@ -294,7 +295,7 @@ def _decode(kind: Any, value: Any) -> Any:
         return _decode_union(get_args(kind), value)
     if origin is tuple:
         return _decode_tuple(get_args(kind), value)
-    if kind is Any:  # JSON as it is
+    if kind is Any or not isinstance(kind, type):  # JSON as it is; Any is a type since Python 3.11
         return value
     if dataclasses.is_dataclass(kind):
         hints = get_type_hints(kind)

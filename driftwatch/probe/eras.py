@@ -24,6 +24,7 @@ INVALID_PARAMS = -32602
 HEADER_MISMATCH = -32020
 UNSUPPORTED_VERSION = -32022
 
+_QUOTED = 160
 _DATE = re.compile(r"\b20\d\d-\d\d-\d\d\b")
 
 
@@ -96,6 +97,14 @@ def error_code(exchange: Exchange) -> int | None:
     error = exchange.error
     code = error.get("code") if isinstance(error, dict) else None
     return code if isinstance(code, int) and not isinstance(code, bool) else None
+
+
+def error_words(exchange: Exchange) -> str:
+    """The JSON-RPC error for a sentence: ``the error -32603 "boom"``."""
+    error = exchange.error
+    message = error.get("message") if isinstance(error, dict) else None
+    quoted = f' "{message[:_QUOTED]}"' if isinstance(message, str) and message else ""
+    return f"the error {error_code(exchange)}{quoted}"
 
 
 def ok(exchange: Exchange) -> bool:

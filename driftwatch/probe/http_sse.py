@@ -123,7 +123,8 @@ def _answers(exchange: Exchange) -> bool:
 
 def _without_session(exchange: Exchange) -> Exchange:
     """The exchange without the session that the endpoint's path may hold; the wire hides its query."""
-    origin, slashes, rest = exchange.url.partition("://")
+    address, mark, query = exchange.url.partition("?")
+    scheme, slashes, rest = address.partition("://")
     host, *segments = rest.split("/")
     path = "".join(f"/{MASK if looks_secret(segment) else segment}" for segment in segments)
-    return replace(exchange, url=f"{origin}{slashes}{host}{path}")
+    return replace(exchange, url=f"{scheme}{slashes}{host}{path}{mark}{query}")

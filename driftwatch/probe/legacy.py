@@ -1,5 +1,6 @@
 """The dialogue of the revisions with ``initialize``: handshake, acknowledgement, ``tools/list``, DELETE."""
 
+import re
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 
@@ -10,6 +11,8 @@ from driftwatch.probe.dialogue import CLIENT_INFO, REVISION_HEADER, SESSION_HEAD
 from driftwatch.probe.listing import read_tools
 from driftwatch.probe.request import Read, Request
 from driftwatch.probe.surface import NO_TOOLS, declares_tools, instructions
+
+_SENDABLE = re.compile(r"[!-~]{1,64}")
 
 
 async def initialize(dialogue: Dialogue, *, patient: bool = True) -> Opened:
@@ -85,7 +88,7 @@ async def _acknowledge(dialogue: Dialogue, opened: Opened) -> _Handshake:
     revision = eras.negotiated(opened.exchange) or ""
     session = opened.reply.session
     # A revision that is no header value cannot be sent back; it is evidence all the same.
-    version = ((REVISION_HEADER, revision),) if revision.isascii() and revision.isprintable() else ()
+    version = ((REVISION_HEADER, revision),) if _SENDABLE.fullmatch(revision) else ()
     headers = version
     if session is not None:
         headers = (*version, (SESSION_HEADER, session))

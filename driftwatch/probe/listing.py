@@ -2,7 +2,6 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from http import HTTPStatus
 from typing import Protocol
 
 from driftwatch.evidence import Exchange, Fault, Listing
@@ -99,17 +98,14 @@ async def _read(ask: Ask, limits: Limits, *, modern: bool, fresh: bool = False) 
 
 def _page_fault(exchange: Exchange, number: int, *, modern: bool) -> Fault | None:
     """Why this page cannot be used."""
-    status = exchange.status
-    if status == HTTPStatus.TOO_MANY_REQUESTS:
-        return _fault("rate-limited", f"HTTP 429 to page {number}: the server limits how often it is asked")
-    error = exchange.error
-    if error is not None:
-        code = eras.error_code(exchange)
-        message = error.get("message") if isinstance(error, dict) else None
-        quoted = f' "{message[:_QUOTED]}"' if isinstance(message, str) and message else ""
-        return _fault("page-error", f"page {number} was answered with the error {code}{quoted}")
-    if status is not None and not eras.ok(exchange):
-        return _fault("http-status", f"HTTP {status} to page {number}")
+    refusal = outcome.blocked(exchange)
+    if refusal is not None and exchange.fault is None:
+        code = "rate-limited" if refusal.code == "rate-limited" else "http-status"
+        return _fault(code, f"page {number}: {refusal.message}")
+    if exchange.error is not None:
+        return _fault("page-error", f"page {number} was answered with {eras.error_words(exchange)}")
+    if exchange.status is not None and not eras.ok(exchange):
+        return _fault("http-status", f"page {number}: HTTP {exchange.status}")
     if exchange.fault is not None:
         return exchange.fault
     return _shape_fault(exchange.result, number, modern=modern)

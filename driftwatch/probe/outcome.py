@@ -142,9 +142,7 @@ def _unusable(exchange: Exchange) -> Outcome:
         what = "server/discover was refused with -32020 (header mismatch) though its headers were right: "
         return _outcome(exchange, "no-handshake", what + "something before the server strips or changes them")
     if code is not None:
-        message = exchange.error.get("message")
-        quoted = f' "{message[:_QUOTED]}"' if isinstance(message, str) and message else ""
-        what = f"HTTP {status}: {asked} was refused with the error {code}{quoted}"
+        what = f"HTTP {status}: {asked} was refused with {eras.error_words(exchange)}"
         return _outcome(exchange, "no-handshake", what)
     if status in CLIENT_ERROR:
         return _outcome(exchange, "http-4xx", f"HTTP {status} to {asked}")

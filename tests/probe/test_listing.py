@@ -198,7 +198,8 @@ async def test_without_time_for_another_read_the_first_one_stands() -> None:
     [
         (exchange(429), "rate-limited"),
         (exchange(401), "http-status"),
-        (error(-32001, "unauthorized", 401), "page-error"),
+        (error(-32001, "unauthorized", 401), "http-status"),
+        (error(-32001, "forbidden", 403), "http-status"),
         (error(-32001, "no such session", 404), "page-error"),
         (exchange(404), "http-status"),
         (fault("deadline"), "deadline"),

@@ -1,14 +1,12 @@
-import asyncio
 from dataclasses import replace
 
 import pytest
 
 from driftwatch.evidence import Evidence, Missing, from_json, to_json
-from driftwatch.model import Era
 from driftwatch.probe import Credential, Limits
 from tests.specimens import SPECIMENS, Specimen
-from tests.specimens.http import Answer, Incoming
-from tests.specimens.mcp import LEGACY, Mcp, as_json, tool
+from tests.specimens.http import Answer
+from tests.specimens.mcp import LEGACY, Mcp, as_json
 from tests.specimens.visiting import visiting
 
 BY_NAME = {specimen.name: specimen for specimen in SPECIMENS}
@@ -259,116 +257,10 @@ async def test_tools_are_not_asked_for_where_no_such_capability_is_declared() ->
         assert surface.listing.code == "no-tools-capability"
 
 
-async def test_the_http_sse_transport_is_read_over_its_stream() -> None:
-    tools = (tool("a"), tool("b"), tool("c"))
-    async with visiting(Mcp(http_sse=True, tools=tools, page_size=2, instructions="Be brief.")) as visit:
-        evidence = await visit.probe()
-        assert visit.asked == [
-            *("server/discover", "initialize", "GET"),
-            *("initialize", "notifications/initialized", "tools/list", "tools/list"),
-        ]
-    (surface,) = evidence.surfaces
-    assert (surface.era, surface.revision, surface.instructions) == (
-        Era.HTTP_SSE,
-        "2025-11-25",
-        "Be brief.",
-    )
-    assert not isinstance(surface.listing, Missing)
-    assert (surface.listing.pages, surface.listing.complete, surface.tools) == (2, True, tools)
-    assert not isinstance(evidence.openings, Missing)
-    assert evidence.openings[-1].exchange.media_type == "text/event-stream"
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        "http://localhost:{port}/messages",
-        "https://127.0.0.1:{port}/messages",
-        "//evil.invalid/messages",
-        "http://[::1",
-    ],
-)
-async def test_an_endpoint_event_that_names_another_origin_is_not_followed(data: str) -> None:
-    def before(_: Mcp, incoming: Incoming) -> Answer | None:
-        if incoming.method != "GET":
-            return Answer(status=405)
-        event = f"event: endpoint\ndata: {data.format(port=visit.loopback.port)}\n\n"
-        return Answer(headers=(("Content-Type", "text/event-stream"),), body=event.encode(), stays_open=True)
-
-    async with visiting(Mcp(before=before)) as visit:
-        evidence = await visit.probe()
-    assert visit.asked == ["server/discover", "initialize", "GET"]
-    assert evidence.surfaces == ()
-    assert evidence.outcome.code == "http-4xx"
-
-
 async def test_instructions_are_kept_up_to_a_limit() -> None:
     async with visiting(Mcp(instructions="x" * 100_000)) as visit:
         evidence = await visit.probe()
     assert [len(surface.instructions or "") for surface in evidence.surfaces] == [65536, 65536]
-
-
-async def test_a_cancelled_visit_ends_its_session_before_it_goes() -> None:
-    stuck = asyncio.Event()
-
-    class Stuck(Mcp):
-        async def respond(self, incoming: Incoming) -> Answer:
-            if incoming.rpc_method == "tools/list":
-                stuck.set()
-                await asyncio.Event().wait()
-            return await super().respond(incoming)
-
-    async with visiting(Stuck(modern=False)) as visit:
-        task = asyncio.create_task(visit.probe())
-        await stuck.wait()
-        assert visit.mcp.open_sessions
-        task.cancel()
-        await asyncio.sleep(0)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-        assert visit.asked[-1] == "DELETE"
-        assert not visit.mcp.open_sessions
-
-
-async def test_a_visit_that_runs_into_its_deadline_keeps_what_it_saw_and_ends_its_session() -> None:
-    class Stuck(Mcp):
-        async def respond(self, incoming: Incoming) -> Answer:
-            if incoming.rpc_method == "tools/list":
-                await asyncio.Event().wait()
-            return await super().respond(incoming)
-
-    async with visiting(Stuck(modern=False)) as visit:
-        evidence = await visit.probe(limits=Limits(timeout_s=0.3, deadline_s=0.3))
-        assert not visit.mcp.open_sessions
-    (surface,) = evidence.surfaces
-    assert not isinstance(surface.listing, Missing)
-    assert surface.listing.fault is not None
-    assert surface.listing.fault.code in {"deadline", "timeout"}
-    assert evidence.outcome.code == "ok"
-
-
-async def test_a_port_where_nobody_listens_is_evidence_too() -> None:
-    async with visiting() as visit:
-        pass
-    evidence = await visit.probe()
-    assert (evidence.outcome.code, evidence.outcome.reachable) == ("refused", False)
-    assert isinstance(evidence.openings, Missing)
-    assert (evidence.openings.code, evidence.openings.cause) == ("refused", "transport/endpoint")
-    assert evidence.surfaces == ()
-
-
-async def test_settings_name_what_shaped_the_visit_without_secrets() -> None:
-    async with visiting() as visit:
-        evidence = await visit.probe(
-            path="/mcp?key=s3cret",
-            credential=Credential.bearer("ci", "s3cret-token"),
-            checks_off=("tls/chain",),
-        )
-    assert evidence.url == visit.loopback.url("/mcp?key=***")
-    assert evidence.settings["checks_off"] == ["tls/chain"]
-    assert evidence.settings["timeout_s"] == 20.0
-    assert "s3cret" not in str(to_json(evidence))
 
 
 def test_specimens_are_told_apart_by_name() -> None:

@@ -7,7 +7,7 @@ from driftwatch.model import Era, State
 from tests.specimens.healthy import MODERN_ONLY
 from tests.specimens.http import Answer, Incoming
 from tests.specimens.mcp import Mcp, page_html
-from tests.specimens.specimen import FAILED, NOT_CHECKED, RISK, Specimen
+from tests.specimens.specimen import FAILED, NOT_CHECKED, RISK, VERIFIED, Specimen
 
 
 def _content_type(value: str | None) -> Callable[[], Mcp]:
@@ -107,8 +107,8 @@ CONTENT_TYPES = (
         expect={
             "transport/endpoint": (FAILED, "not-mcp"),
             "transport/content-type": (FAILED, "html"),
-            "transport/redirect": (State.VERIFIED, ""),
-            "transport/accept-sse": (State.VERIFIED, ""),
+            "transport/redirect": VERIFIED,
+            "transport/accept-sse": VERIFIED,
         },
         blocked="not-mcp",
     ),
@@ -132,7 +132,7 @@ STATUSES = (
         deviation="404 to everything",
         make=_always(Answer(status=404)),
         eras=(),
-        expect={"transport/endpoint": (FAILED, "http-4xx"), "transport/redirect": (State.VERIFIED, "")},
+        expect={"transport/endpoint": (FAILED, "http-4xx"), "transport/redirect": VERIFIED},
         blocked="http-4xx",
     ),
     _shut("401", "401 without a challenge", Answer(status=401), "auth"),

@@ -178,11 +178,13 @@ async def _stream(
     source = later.__aiter__()
     while True:
         following = asyncio.ensure_future(anext(source, None))
-        await asyncio.wait({following, gone}, return_when=asyncio.FIRST_COMPLETED)
-        if not following.done():
+        try:
+            await asyncio.wait({following, gone}, return_when=asyncio.FIRST_COMPLETED)
+            if not following.done():
+                raise ConnectionResetError
+        finally:
             following.cancel()
             await asyncio.gather(following, return_exceptions=True)
-            raise ConnectionResetError
         chunk = following.result()
         if chunk is None:
             return

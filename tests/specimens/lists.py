@@ -90,9 +90,7 @@ LISTS = (
     _broken(
         "result-array",
         "the result is the array of tools itself",
-        lambda: Mcp(
-            result=lambda method, _, result: result["tools"] if method == "tools/list" else result
-        ),
+        lambda: Mcp(result=lambda method, _, result: result["tools"] if method == "tools/list" else result),
         "not-a-list",
     ),
     _broken("tool-null", "one tool is null", _pages(lambda _: {"tools": [*TOOLS, None]}), "not-a-tool"),

@@ -6,7 +6,7 @@ from typing import Any
 from driftwatch.model import Era
 from tests.specimens.http import Answer, Incoming
 from tests.specimens.mcp import MODERN, Json, Mcp, as_json, refusal
-from tests.specimens.specimen import FAILED, NOT_CHECKED, RISK, Specimen
+from tests.specimens.specimen import FAILED, NOT_CHECKED, RISK, VERIFIED, Specimen
 
 TOO_OLD = {"mcp/protocol-version": (RISK, "too-old")}
 UNKNOWN = {"mcp/protocol-version": (RISK, "unknown-revision")}
@@ -133,7 +133,12 @@ PROTOCOL = (
         deviation="the answer to initialize names no revision",
         make=lambda: Mcp(modern=False, result=_no_revision),
         eras=(),
-        expect={"transport/endpoint": (FAILED, "not-mcp")},
+        expect={
+            "transport/endpoint": (FAILED, "not-mcp"),
+            "transport/redirect": VERIFIED,
+            "transport/content-type": VERIFIED,
+            "transport/accept-sse": VERIFIED,
+        },
         blocked="not-mcp",
     ),
     Specimen(
@@ -141,7 +146,7 @@ PROTOCOL = (
         deviation="speaks a revision of the future alone",
         make=lambda: Mcp(legacy=False, supported=("2099-01-01",)),
         eras=(),
-        expect={"transport/endpoint": (FAILED, "no-handshake")},
+        expect={"transport/endpoint": (FAILED, "no-handshake"), "transport/redirect": VERIFIED},
         blocked="no-handshake",
     ),
     Specimen(
@@ -167,7 +172,7 @@ PROTOCOL = (
         deviation="something takes the Mcp- headers away from a modern server",
         make=lambda: Mcp(legacy=False, before=_strips_headers),
         eras=(),
-        expect={"transport/endpoint": (FAILED, "no-handshake")},
+        expect={"transport/endpoint": (FAILED, "no-handshake"), "transport/redirect": VERIFIED},
         blocked="no-handshake",
     ),
     Specimen(

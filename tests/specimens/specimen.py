@@ -11,6 +11,8 @@ DUAL = (Era.MODERN, Era.LEGACY)
 FAILED = State.FAILED
 RISK = State.OBSERVED_RISK
 NOT_CHECKED = State.NOT_CHECKED
+VERIFIED = (State.VERIFIED, "")
+"""Where everything else is blocked, and this is not."""
 
 
 @dataclass(frozen=True, kw_only=True)

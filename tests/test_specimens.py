@@ -1,0 +1,50 @@
+"""Every specimen, probed over real sockets and judged: exactly what is expected, and nothing else."""
+
+import pytest
+
+from driftwatch import checks
+from driftwatch.model import State
+from driftwatch.observe import judge
+from tests.specimens import SPECIMENS, Specimen
+from tests.specimens.specimen import NOT_CHECKED
+from tests.specimens.visiting import visiting
+
+ALWAYS = {
+    "tls/chain": (NOT_CHECKED, "plain-http"),
+    "tls/expiry": (NOT_CHECKED, "plain-http"),
+    "release/fingerprint": (NOT_CHECKED, "no-baseline"),
+}
+"""What a probe of plain http on this machine, without a store, never verifies."""
+
+
+@pytest.mark.parametrize("specimen", SPECIMENS, ids=str)
+async def test_a_specimen_shows_its_deviation_and_nothing_else(specimen: Specimen) -> None:
+    async with visiting(specimen.make()) as visit:
+        evidence = await visit.probe(path=specimen.path)
+    # Which rules an era or revision has is the business of the checks' own tests.
+    report = judge(evidence, checks.Policy()).report
+    unverified = {
+        result.check: (result.state, result.code)
+        for result in report.results
+        if result.state is not State.VERIFIED and result.code != "not-applicable"
+    }
+    assert unverified == expected(specimen)
+
+
+NEEDS_LIST = {"tools", "fingerprint"}
+
+
+def expected(specimen: Specimen) -> dict[str, tuple[State, str]]:
+    everywhere = {**ALWAYS, **specimen.expect}
+    if specimen.blocked is not None:
+        # With a surface, it is the list that is missing; without one, everything.
+        stopped = [
+            declaration.id
+            for declaration in checks.catalogue
+            if not specimen.eras
+            or (NEEDS_LIST & set(declaration.needs) and set(specimen.eras) & set(declaration.eras))
+        ]
+        blocked = dict.fromkeys(stopped, (NOT_CHECKED, specimen.blocked))
+        everywhere = {**ALWAYS, **blocked, **specimen.expect}
+        everywhere |= {check: ALWAYS[check] for check in ("tls/chain", "tls/expiry")}
+    return {check: state for check, state in everywhere.items() if state[0] is not State.VERIFIED}
