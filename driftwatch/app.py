@@ -13,7 +13,7 @@ import signal
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from driftwatch import transitions
@@ -59,9 +59,10 @@ class Outside:
     @classmethod
     def real(cls, config: Config) -> "Outside":
         """The machine's clock, resolver and Apprise."""
-        return cls(
-            clock=SystemClock(), resolver=SystemResolver(), sender=AppriseSender(secrets=config.secrets())
-        )
+        sender = AppriseSender(secrets=config.secrets())
+        if config.channels:
+            sender.warm()
+        return cls(clock=SystemClock(), resolver=SystemResolver(), sender=sender)
 
 
 def watched(config: Config, server: Server) -> Watched:
@@ -270,54 +271,83 @@ def _import_events(imported: Imported, now: datetime) -> list[Event]:
     ]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tested:
+    """What became of the test message of one channel."""
+
+    channel: str
+    sent: bool
+    message: str | None
+    """The message's id, once it is written."""
+    problem: str | None
+    """Why it has not arrived."""
+
+
 async def notify_test(
     config: Config, names: Sequence[str], wait_s: float, outside: Outside | None = None
-) -> list[MessageRecord]:
-    """Send a test message to some channels through the outbox, and what became of each within ``wait_s``.
+) -> list[Tested]:
+    """Send a test message to some channels through the outbox; what became of each within ``wait_s``.
 
     A running service delivers them; without one they are delivered here.
     """
     outside = outside or Outside.real(config)
-    rules = [ChannelRule.of(channel) for channel in config.channels]
     with suppress(StoreBusyError), InstanceLock(config.storage.path):
         store = open_store(config)
         try:
-            store.migrate()
+            await asyncio.to_thread(store.migrate)
             outbox = Outbox(store=store, sender=outside.sender, channels=config.channels, clock=outside.clock)
-            return await _notify(store, outbox, rules, names, wait_s=wait_s, clock=outside.clock)
+            return await _try_out(config, names, store, outside.clock, wait_s=wait_s, outbox=outbox)
         finally:
             store.close()
     store = open_store(config)
     try:
-        return await _notify(store, None, rules, names, wait_s=wait_s, clock=outside.clock)
+        return await _try_out(config, names, store, outside.clock, wait_s=wait_s, outbox=None)
     finally:
         store.close()
 
 
-async def _notify(
-    store: Store,
-    outbox: Outbox | None,
-    rules: Sequence[ChannelRule],
-    names: Sequence[str],
-    *,
-    wait_s: float,
-    clock: Clock,
-) -> list[MessageRecord]:
-    tests = [trial(name, now=clock.now()) for name in names]
+async def _try_out(
+    config: Config, names: Sequence[str], store: Store, clock: Clock, *, wait_s: float, outbox: Outbox | None
+) -> list[Tested]:
+    rules = [ChannelRule.of(channel) for channel in config.channels]
+    trials = {name: trial(name, now=clock.now()) for name in names}
 
     def write(tx: Tx) -> None:
-        for event in tests:
+        for event in trials.values():
             tx.record_event(event, plan([event], rules, (), now=event.at, group_wait=timedelta(0)))
 
     await store.transact(write)
-    wanted = {event.id for event in tests}
     until = clock.monotonic() + wait_s
     while True:
         if outbox is not None:
             await outbox.run_once()
         records = await store.query(lambda reader: reader.messages(None, 1000))
-        found = [record for record in records if wanted & set(record.message.events)]
-        settled = [record for record in found if record.attempts and record.status != MessageStatus.SENDING]
-        if len(settled) == len(wanted) or clock.monotonic() >= until:
-            return found
+        found = {name: _carrier(records, event) for name, event in trials.items()}
+        tested = [_tested(name, found[name], records) for name in names]
+        over = clock.monotonic() >= until
+        if over or all(each.sent or each.problem for each in tested):
+            return [
+                each if each.sent or each.problem else replace(each, problem="nobody has taken it up yet")
+                for each in tested
+            ]
         await asyncio.sleep(NOTIFY_POLL_S)
+
+
+def _carrier(records: Sequence[MessageRecord], event: Event) -> MessageRecord | None:
+    return next((record for record in records if event.id in record.message.events), None)
+
+
+def _tested(name: str, record: MessageRecord | None, records: Sequence[MessageRecord]) -> Tested:
+    if record is not None:
+        tried = record.attempts and record.status is not MessageStatus.SENDING
+        problem = (record.last_error or record.status.value) if tried and not record.sent_at else None
+        return Tested(
+            channel=name, sent=record.sent_at is not None, message=record.message.id, problem=problem
+        )
+    # A channel has one message on its way: while that one waits for its next attempt, so does the test.
+    ahead = [
+        item for item in records if item.message.channel == name and item.status is MessageStatus.PENDING
+    ]
+    failing = next((item.last_error for item in ahead if item.attempts and item.last_error), None)
+    problem = f"waits behind a message that could not be delivered: {failing}" if failing else None
+    return Tested(channel=name, sent=False, message=None, problem=problem)

@@ -16,7 +16,7 @@ from driftwatch import checks, toolset, transitions
 from driftwatch.alerts.route import ChannelRule, plan
 from driftwatch.clock import Clock
 from driftwatch.config import Server
-from driftwatch.errors import StoreError
+from driftwatch.errors import StoreError, UsageError
 from driftwatch.evidence import Evidence, Missing, Surface
 from driftwatch.model import (
     Depth,
@@ -63,8 +63,12 @@ def prober(*, clock: Clock, resolver: Resolver) -> Prober:
 
 
 def checks_policy(server: Server) -> checks.Policy:
-    """What the checks may know of a server's settings."""
-    return checks.Policy(off=frozenset(server.checks.off), clients=checks.client_limits(server.client_limits))
+    """What the checks may know of a server's settings. Raises UsageError for limits that make no sense."""
+    try:
+        clients = checks.client_limits(server.client_limits)
+    except ValueError as error:
+        raise UsageError(f'server "{server.name}".limits: {error}') from error
+    return checks.Policy(off=frozenset(server.checks.off), clients=clients)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,16 +92,18 @@ class Judged:
 
 
 def judge(
-    evidence: Evidence, policy: checks.Policy, remembered: Mapping[Era, checks.Remembered] | None = None
+    evidence: Evidence, policy: checks.Policy, known: Mapping[Era, checks.Remembered | Missing] | None = None
 ) -> Judged:
-    """Evidence to report: digests, then every check of the catalogue once. Pure."""
-    known = remembered or {}
+    """Evidence to report: digests, then every check of the catalogue once. Pure.
+
+    ``known`` is what is remembered of each era; an era that is not in it is compared with nothing.
+    """
     read = {surface.era: _toolset(surface, evidence.credential) for surface in evidence.surfaces}
     prints = {era: item if isinstance(item, Missing) else item.fingerprint for era, item in read.items()}
     results = checks.run(
         evidence,
         fingerprints=prints,
-        remembered={surface.era: known.get(surface.era, NO_EARLIER) for surface in evidence.surfaces},
+        remembered=known or {},
         policy=policy,
     )
     report = Report(
@@ -120,14 +126,12 @@ def judge(
     )
 
 
-def remembered(memory: Memory | None, credential: str) -> dict[Era, checks.Remembered]:
+def remembered(memory: Memory | None, credential: str) -> dict[Era, checks.Remembered | Missing]:
     """What the checks may know of earlier probes: the accepted and the confirmed fingerprint of each era."""
-    if memory is None:
-        return {}
-    found = {}
+    found: dict[Era, checks.Remembered | Missing] = dict.fromkeys(Era, NO_EARLIER)
     for era in Era:
-        state = memory.states.get(transitions.toolset_subject(era, credential))
-        if state is not None:
+        state = memory and memory.states.get(transitions.toolset_subject(era, credential))
+        if state:
             found[era] = checks.Remembered(
                 accepted=state.accepted or state.confirmed,
                 confirmed=state.confirmed,

@@ -14,6 +14,7 @@ app = typer.Typer(
 def check(config: ConfigOption = None) -> None:
     """Check the whole configuration, every alert URL included; exits with 2 and every problem at once."""
     from driftwatch.alerts import deliver
+    from driftwatch.observe import checks_policy
 
     path = find_config(config)
     loaded = load_config(config)
@@ -24,6 +25,8 @@ def check(config: ConfigOption = None) -> None:
     ]
     if problems:
         raise ConfigError(problems)
+    for server in loaded.servers:
+        checks_policy(server)
     for warning in loaded.warnings:
         typer.echo(f"{path}: warning: {warning}", err=True)
     counts = f"servers: {len(loaded.servers)}, alert channels: {len(loaded.channels)}"

@@ -1,15 +1,11 @@
 """``notify test``: does a message reach the people it is for?"""
 
-import contextlib
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from driftwatch.cli.options import ConfigOption, JsonOption, load_config, print_json
-from driftwatch.errors import StoreBusyError, UsageError
-
-if TYPE_CHECKING:
-    from driftwatch.store.ports import MessageRecord
+from driftwatch.errors import UsageError
 
 app = typer.Typer(help="Try the alert channels.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -27,6 +23,7 @@ def send_test(
     A running service delivers it; without one this command does. Exits with 1 when a channel did not take it.
     """
     import asyncio
+    from dataclasses import asdict
 
     from driftwatch.app import notify_test
 
@@ -36,28 +33,10 @@ def send_test(
         raise UsageError(f"no alert channel is named {channel!r}; configured: {', '.join(names) or 'none'}")
     if not names:
         raise UsageError("no alert channel is configured; add an [[alert]] table with a name and a url")
-    with contextlib.suppress(StoreBusyError):
-        records = asyncio.run(notify_test(loaded, [channel] if channel else names, timeout))
+    tested = asyncio.run(notify_test(loaded, [channel] if channel else names, timeout))
     if as_json:
-        print_json({"schema": "driftwatch/notify-test/1", "channels": [_json(record) for record in records]})
+        print_json({"schema": "driftwatch/notify-test/1", "channels": [asdict(each) for each in tested]})
     else:
-        for record in records:
-            typer.echo(_line(record))
-    raise typer.Exit(0 if all(record.sent_at for record in records) else 1)
-
-
-def _line(record: "MessageRecord") -> str:
-    name = record.message.channel
-    if record.sent_at:
-        return f"{name}: sent"
-    error = record.last_error or "nobody has taken it up yet"
-    return f"{name}: {record.status.value}: {error}"
-
-
-def _json(record: "MessageRecord") -> dict[str, object]:
-    return {
-        "channel": record.message.channel,
-        "status": record.status.value,
-        "message_id": record.message.id,
-        "error": record.last_error,
-    }
+        for each in tested:
+            typer.echo(f"{each.channel}: {'sent' if each.sent else f'not sent: {each.problem}'}")
+    raise typer.Exit(0 if all(each.sent for each in tested) else 1)

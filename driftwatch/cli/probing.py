@@ -22,7 +22,7 @@ from driftwatch.errors import EvidenceError, StoreError, UsageError
 if TYPE_CHECKING:
     from driftwatch.checks import Policy, Remembered
     from driftwatch.config import Config, Server
-    from driftwatch.evidence import Evidence
+    from driftwatch.evidence import Evidence, Missing
     from driftwatch.model import Depth, Era, Report
 
 MAX_SAVED = 256 * 2**20
@@ -151,7 +151,7 @@ def _policy(server: "Server") -> "Policy":
     return checks_policy(server)
 
 
-def _remembered(config: "Config", server: "Server", credential: str) -> "Mapping[Era, Remembered]":
+def _remembered(config: "Config", server: "Server", credential: str) -> "Mapping[Era, Remembered | Missing]":
     """What the service's database knows about the server; nothing where there is none."""
     from driftwatch.observe import remembered
 
@@ -169,7 +169,7 @@ def _remembered(config: "Config", server: "Server", credential: str) -> "Mapping
 def _report(
     seen: "Evidence",
     policy: "Policy",
-    known: "Mapping[Era, Remembered]",
+    known: "Mapping[Era, Remembered | Missing]",
     *,
     as_json: bool,
     fail_on: FailOn,

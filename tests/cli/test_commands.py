@@ -1,0 +1,392 @@
+"""What a person sees at the command line: output, messages and exit codes."""
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import threading
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from driftwatch import checks
+from driftwatch.demo.sample import SampleServer
+from driftwatch.report import SCHEMA
+from driftwatch.web.server import HttpServer
+from tests.cli.conftest import Command
+
+PROGRAM = [sys.executable, "-m", "driftwatch"]
+
+
+@contextlib.contextmanager
+def sample_server() -> Iterator[tuple[SampleServer, str]]:
+    """The sample server in a thread of its own, because commands bring their own loop."""
+    sample, server = SampleServer("v1"), HttpServer("127.0.0.1", 0)
+    thread = threading.Thread(target=lambda: asyncio.run(server.run(sample.application)))
+    thread.start()
+    try:
+        yield sample, f"http://127.0.0.1:{server.port}/mcp"
+    finally:
+        server.stop()
+        thread.join()
+
+
+@pytest.fixture
+def sample() -> Iterator[tuple[SampleServer, str]]:
+    with sample_server() as running:
+        yield running
+
+
+def unused_url() -> str:
+    with socket.create_server(("127.0.0.1", 0)) as closed_again:
+        return f"http://127.0.0.1:{closed_again.getsockname()[1]}/mcp"
+
+
+def write_config(folder: Path, url: str, *, alert: str = "", extra: str = "") -> Path:
+    path = folder / "config.toml"
+    channel = f'[[alert]]\nname = "ops"\nurl = "{alert}"\n' if alert else ""
+    http = "" if "[http]" in extra else '[http]\nlisten = "127.0.0.1:0"\n'
+    path.write_text(f'{extra}\n{http}[[server]]\nname = "api"\nurl = "{url}"\n{channel}', encoding="utf-8")
+    return path
+
+
+# --- probe and judge
+
+
+def test_a_probe_of_a_healthy_server_exits_with_0_and_prints_states_in_words(
+    driftwatch: Command, sample: tuple[SampleServer, str]
+) -> None:
+    ended = driftwatch("probe", sample[1])
+    assert ended.code == 0
+    assert "verified" in ended.out
+    assert "modern 2026-07-28" in ended.out
+    assert "\x1b" not in ended.out  # plain when it is not a terminal
+    assert ended.err == ""
+
+
+def test_the_json_report_is_the_contract_and_the_only_thing_on_standard_output(
+    driftwatch: Command, sample: tuple[SampleServer, str]
+) -> None:
+    ended = driftwatch("probe", sample[1], "--json", "--depth", "light")
+    report = json.loads(ended.out)
+    Draft202012Validator(SCHEMA).validate(report)
+    assert report["depth"] == "light"
+    assert [check["id"] for check in report["checks"]] == [declared.id for declared in checks.catalogue]
+    assert {surface["era"] for surface in report["surfaces"]} == {"modern", "legacy"}
+
+
+def test_a_saved_probe_is_judged_again_to_the_same_report(
+    driftwatch: Command, sample: tuple[SampleServer, str], tmp_path: Path
+) -> None:
+    probed = driftwatch("probe", sample[1], "--json", "--save", "seen.json")
+    judged = driftwatch("judge", "seen.json", "--json")
+    assert judged.code == probed.code == 0
+    assert json.loads(judged.out) == json.loads(probed.out)
+    assert (tmp_path / "seen.json").exists()
+
+
+def test_a_server_that_nobody_answers_for_is_a_failed_check_and_exit_1(driftwatch: Command) -> None:
+    ended = driftwatch("probe", unused_url(), "--json")
+    report = json.loads(ended.out)
+    assert ended.code == 1
+    assert report["reachable"] is False
+    assert {check["id"]: check["code"] for check in report["checks"]}["transport/endpoint"] == "refused"
+
+
+def test_observed_risks_count_only_where_that_is_asked_for(driftwatch: Command) -> None:
+    with sample_server() as (sample, url):
+        sample.tools = ({**sample.tools[0], "description": ""},)
+        assert driftwatch("probe", url).code == 0
+        assert driftwatch("probe", url, "--fail-on", "risk").code == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["probe", "api"], "no configuration found"),
+        (["probe", "ftp://host/mcp"], "http"),
+        (["probe", "http://127.0.0.1/mcp", "-H", "nonsense"], "--header wants 'Name: value'"),
+        (["probe", "http://127.0.0.1/mcp", "--token-file", "missing"], "--token-file missing: No such file"),
+        (["judge", "missing.json"], "missing.json: No such file"),
+        (["explain", "transport/content-typ"], "transport/content-type"),
+        (["status", "-c", "missing.toml"], "missing.toml"),
+        (["history", "api", "-c", "missing.toml"], "missing.toml"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
+)
+def test_a_wrong_use_exits_with_2_and_says_what_to_do(
+    driftwatch: Command, words: list[str], message: str
+) -> None:
+    ended = driftwatch(*words)
+    assert ended.code == 2
+    assert message in ended.err
+    assert "Traceback" not in ended.err
+    assert ended.out == ""
+
+
+@pytest.mark.parametrize("text", ["", "{", "[1]", '{"schema": "x"}', '{"schema": "driftwatch/evidence/99"}'])
+def test_a_file_that_is_no_saved_probe_exits_with_2(driftwatch: Command, tmp_path: Path, text: str) -> None:
+    (tmp_path / "seen.json").write_text(text, encoding="utf-8")
+    ended = driftwatch("judge", "seen.json")
+    assert ended.code == 2
+    assert "Traceback" not in ended.err
+    assert len(ended.err.splitlines()) == 1
+
+
+# --- checks and explain
+
+
+def test_every_check_of_the_catalogue_is_listed_and_explained(driftwatch: Command) -> None:
+    listing = driftwatch("checks").out
+    for declared in checks.catalogue:
+        assert declared.id in listing
+        assert declared.title in driftwatch("explain", declared.id).out
+    listed = json.loads(driftwatch("checks", "--json").out)
+    assert len(json.dumps(listed)) > len(checks.catalogue)
+    assert json.loads(driftwatch("explain", "tls/chain", "--json").out)["id"] == "tls/chain"
+
+
+# --- config
+
+
+def test_every_problem_of_a_configuration_is_told_at_once_with_file_and_line(
+    driftwatch: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "config.toml").write_text(
+        '[[server]]\nname = "api"\nurl = "https://h/mcp"\nintervall = "5m"\ntoken = "${NOPE}"\n'
+        'checks.off = ["tls/chian"]\n',
+        encoding="utf-8",
+    )
+    ended = driftwatch("config", "check")
+    assert ended.code == 2
+    lines = ended.err.splitlines()
+    assert len(lines) == 3
+    assert all(line.startswith("config.toml:") for line in lines)
+    assert 'did you mean "interval"?' in lines[0]
+    assert "NOPE is not set" in lines[1]
+    assert "tls/chain" in lines[2]
+
+
+def test_an_alert_url_that_apprise_does_not_know_is_a_problem_of_the_configuration(
+    driftwatch: Command, tmp_path: Path
+) -> None:
+    write_config(tmp_path, "https://h/mcp", alert="nosuchthing://s3cret-token")
+    ended = driftwatch("config", "check")
+    assert ended.code == 2
+    assert 'alert "ops".url' in ended.err
+    assert "s3cret" not in ended.err
+
+
+def test_the_configuration_is_shown_with_its_defaults_and_without_its_secrets(
+    driftwatch: Command, tmp_path: Path
+) -> None:
+    path = write_config(tmp_path, "https://h/mcp?key=c4nary-query", alert="json://c4nary-host/c4nary-path")
+    path.write_text(
+        path.read_text(encoding="utf-8").replace('name = "api"', 'name = "api"\ntoken = "c4nary-token"'),
+        encoding="utf-8",
+    )
+    for words in (["config", "show"], ["config", "show", "--json"]):
+        shown = driftwatch(*words)
+        assert shown.code == 0
+        assert "c4nary" not in shown.out
+        assert "15m" in shown.out
+    assert driftwatch("config", "check").code == 0
+
+
+# --- the service's database, read beside it
+
+
+def test_status_and_history_before_the_first_start_say_so(driftwatch: Command, tmp_path: Path) -> None:
+    write_config(tmp_path, "https://h/mcp")
+    for words in (["status"], ["history", "api"]):
+        ended = driftwatch(*words)
+        assert ended.code == 3
+        assert "driftwatch.db" in ended.err
+
+
+def damaged_not_sqlite(path: Path) -> None:
+    path.write_text("this is no database, but it is long enough to look at " * 100, encoding="utf-8")
+
+
+def damaged_folder(path: Path) -> None:
+    path.mkdir()
+
+
+def damaged_foreign(path: Path) -> None:
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        database.execute("CREATE TABLE somebody_elses (x)")
+        database.commit()
+
+
+@pytest.mark.parametrize("damage", [damaged_not_sqlite, damaged_folder, damaged_foreign])
+@pytest.mark.parametrize("command", ["run", "status"])
+def test_a_database_that_is_not_ours_is_refused_and_left_as_it_is(
+    driftwatch: Command, tmp_path: Path, damage: Any, command: str
+) -> None:
+    write_config(tmp_path, "https://h/mcp")
+    path = tmp_path / "driftwatch.db"
+    damage(path)
+    before = path.read_bytes() if path.is_file() else None
+    ended = driftwatch(command)
+    assert ended.code == 3
+    assert "driftwatch.db" in ended.err
+    assert "Traceback" not in ended.err
+    assert (path.read_bytes() if path.is_file() else None) == before
+
+
+# --- run, healthcheck and notify test, as processes
+
+
+def start(folder: Path, *words: str) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [*PROGRAM, *words],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={key: value for key, value in os.environ.items() if not key.startswith("DRIFTWATCH")},
+    )
+
+
+def read_until(process: "subprocess.Popen[str]", message: str) -> dict[str, Any]:
+    """Read JSON log lines until one has this message; the process's end ends the wait too."""
+    assert process.stdout is not None
+    for text in process.stdout:
+        line: dict[str, Any] = json.loads(text)
+        if line["message"] == message:
+            return line
+    raise AssertionError(f"the service ended without {message!r}: {process.communicate()}")
+
+
+@pytest.mark.parametrize("name", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_the_service_with_exit_0_and_a_closed_database(
+    tmp_path: Path, sample: tuple[SampleServer, str], name: signal.Signals
+) -> None:
+    write_config(tmp_path, sample[1], alert=unused_url().replace("http://", "json://"))
+    process = start(tmp_path, "run")
+    run = read_until(process, "run")
+    assert run["server"] == "api"
+    assert run["reachable"] is True
+    process.send_signal(name)
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, err) == (0, "")
+    assert json.loads(out.splitlines()[-1])["message"] == "stopped"
+    assert not (tmp_path / "driftwatch.db-wal").exists()
+
+
+def test_a_hanging_server_and_a_hanging_receiver_do_not_hold_up_the_end(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        write_config(tmp_path, f"http://127.0.0.1:{port}/mcp", alert=f"json://127.0.0.1:{port}/")
+        process = start(tmp_path, "run")
+        silent.settimeout(30)
+        visitor, _ = silent.accept()
+        process.terminate()
+        _, err = process.communicate(timeout=30)
+        visitor.close()
+    assert (process.returncode, err) == (0, "")
+
+
+def test_a_second_service_on_the_same_database_refuses_and_names_the_first(
+    tmp_path: Path, sample: tuple[SampleServer, str]
+) -> None:
+    write_config(tmp_path, sample[1])
+    first = start(tmp_path, "run")
+    read_until(first, "started")
+    second = subprocess.run([*PROGRAM, "run"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert second.returncode == 3
+    assert f"{first.pid}" in second.stderr
+    first.terminate()
+    first.communicate(timeout=30)
+
+
+def test_reading_commands_and_the_health_check_work_beside_the_service(
+    driftwatch: Command, tmp_path: Path, sample: tuple[SampleServer, str]
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        listen = f"127.0.0.1:{free.getsockname()[1]}"
+    write_config(tmp_path, sample[1], extra=f'[http]\nlisten = "{listen}"\n')
+    assert driftwatch("healthcheck").code == 1
+    process = start(tmp_path, "run")
+    read_until(process, "run")
+    try:
+        assert driftwatch("healthcheck").code == 0
+        with urllib.request.urlopen(f"http://{listen}/healthz", timeout=10) as reply:
+            assert reply.status == 200
+        status = driftwatch("status")
+        assert status.code == 0
+        assert "api" in status.out
+        (server,) = json.loads(driftwatch("status", "--json").out)["servers"]
+        assert server["last_run"]["states"]["verified"] > 0
+        history = json.loads(driftwatch("history", "api", "--json").out)
+        assert {event["kind"] for event in history["events"]} >= {"baseline"}
+        assert driftwatch("history", "other").code == 2
+        # A configured server's probe knows its baseline.
+        report = json.loads(driftwatch("probe", "api", "--json").out)
+        assert {check["id"]: check["state"] for check in report["checks"]}[
+            "release/fingerprint"
+        ] == "verified"
+        sample[0].deploy("v2")
+        drifted = driftwatch("probe", "api", "--json")
+        assert drifted.code == 1
+        assert process.poll() is None
+    finally:
+        process.terminate()
+        process.communicate(timeout=30)
+
+
+def test_a_test_message_goes_through_the_outbox_with_and_without_a_service(
+    driftwatch: Command, tmp_path: Path, sample: tuple[SampleServer, str]
+) -> None:
+    write_config(tmp_path, sample[1], alert=unused_url().replace("http://", "json://"))
+    refused = driftwatch("notify", "test", "--timeout", "20")
+    assert refused.code == 1
+    assert "ops:" in refused.out
+    process = start(tmp_path, "run")
+    read_until(process, "started")
+    try:
+        through = driftwatch("notify", "test", "ops", "--json", "--timeout", "20")
+        (channel,) = json.loads(through.out)["channels"]
+        assert (channel["channel"], channel["sent"], through.code) == ("ops", False, 1)
+        assert "waits behind a message" in channel["problem"]
+    finally:
+        process.terminate()
+        process.communicate(timeout=30)
+    assert driftwatch("notify", "test", "nobody").code == 2
+
+
+# --- demo and help
+
+
+def test_the_demo_shows_the_alert_and_leaves_a_database_to_look_at(driftwatch: Command) -> None:
+    ended = driftwatch("demo")
+    assert ended.code == 0
+    assert 'tool "order_status" renamed to "get_order_status"' in ended.out
+    assert 'parameter "note"' in ended.out
+    status = driftwatch("status", "-c", "driftwatch-demo/config.toml")
+    assert "bookshop" in status.out
+    assert "toolset_changed" in driftwatch("history", "bookshop", "-c", "driftwatch-demo/config.toml").out
+    assert driftwatch("demo").code == 0  # it begins anew
+
+
+def test_help_imports_nothing_heavy() -> None:
+    script = (
+        "import sys; sys.argv = ['driftwatch', '--help']\n"
+        "from driftwatch.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "heavy = {'asyncio', 'httpx', 'httpcore', 'ssl', 'sqlmodel', 'apprise', 'pydantic', 'rich'}\n"
+        "print(sorted(heavy & set(sys.modules)), file=sys.stderr)"
+    )
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert ended.stderr.strip() == "[]"
+    assert "probe" in ended.stdout
