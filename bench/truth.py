@@ -55,12 +55,12 @@ def known(truth: Json) -> dict[Era, dict[str, Json]]:
 
 
 def seen(summary: SurfaceSummary) -> dict[str, Json]:
-    print_ = summary.fingerprint
+    digests = summary.fingerprint
     return {
         "revision": summary.revision,
         "tools": summary.tools,
         "pages": summary.pages,
-        "fingerprint": None if print_ is None else print_.checklist,
+        "fingerprint": None if digests is None else digests.checklist,
     }
 
 

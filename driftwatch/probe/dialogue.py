@@ -141,15 +141,11 @@ class Dialogue:
         """Note with which headers a session is to be ended."""
         self._sessions[session] = headers
 
-    def forget(self, session: str) -> None:
-        """The server says that it no longer knows this session."""
-        self._sessions.pop(session, None)
-
     async def end(self, session: str) -> Exchange:
         """End one session with DELETE. It stays open only where the deadline came first."""
         exchange = (await self.wire.send(self.farewell(session))).exchange
         if exchange.fault is None or exchange.fault.code != "deadline":
-            self.forget(session)
+            self._sessions.pop(session, None)
         return exchange
 
     @property
@@ -163,7 +159,7 @@ class Dialogue:
             label="delete",
             http_method="DELETE",
             url=self.url,
-            headers=((SESSION_HEADER, session), *self._sessions[session]),
+            headers=((SESSION_HEADER, session), *self._sessions.get(session, ())),
             accept=None,
             read=Read.BODY,
         )

@@ -41,7 +41,6 @@ async def read(dialogue: Dialogue, opened: Opened) -> tuple[Opened, Surface]:
     handshake = await _acknowledge(dialogue, opened)
     listing = await _listing(dialogue, handshake)
     if handshake.lost(listing):
-        dialogue.forget(handshake.session or "")
         request = initialization(dialogue, handshake.revision, label="initialize:again")
         restarted = await _append(dialogue, opened, request)
         if eras.negotiated(restarted.exchange) is not None:

@@ -5,8 +5,8 @@ import pytest
 from driftwatch.evidence import Evidence, Missing, from_json, to_json
 from driftwatch.probe import Credential, Limits
 from tests.specimens import SPECIMENS, Specimen
-from tests.specimens.http import Answer
-from tests.specimens.mcp import LEGACY, Mcp, as_json
+from tests.specimens.http import Answer, Incoming
+from tests.specimens.mcp import LEGACY, Mcp, as_json, refusal, tool
 from tests.specimens.visiting import visiting
 
 BY_NAME = {specimen.name: specimen for specimen in SPECIMENS}
@@ -103,6 +103,15 @@ async def test_a_session_that_was_issued_to_a_refused_discover_is_ended_too() ->
     assert not visit.mcp.open_sessions
     assert visit.mcp.ended == 2
     assert evidence.requests == 6
+
+
+async def test_a_server_that_issues_a_session_with_every_reply_is_not_chased() -> None:
+    server = BY_NAME["session-with-every-reply"].make()
+    server.tools, server.page_size = tuple(tool(f"tool-{number}") for number in range(50)), 1
+    async with visiting(server) as visit:
+        await visit.probe()
+    assert visit.asked.count("tools/list") == 100
+    assert visit.asked.count("DELETE") == 9
 
 
 async def test_a_revision_that_no_header_can_carry_is_kept_as_evidence_and_not_sent() -> None:
@@ -233,19 +242,44 @@ async def test_a_refused_accept_is_asked_again_with_json_alone_and_the_dialogue_
     assert accepts == [both, *["application/json"] * 2, both, *["application/json"] * 3]
 
 
+HANDSHAKE = ["initialize", "notifications/initialized", "tools/list"]
+
+
 async def test_a_session_that_is_lost_half_way_is_started_over_once() -> None:
     async with visiting(BY_NAME["session-lost-once"].make()) as visit:
         evidence = await visit.probe()
-    handshake = ["initialize", "notifications/initialized", "tools/list"]
-    assert visit.asked[2:] == [*handshake, *handshake, "DELETE"]
+    # The list's 404 may have meant something else than the session: that one is ended too.
+    assert visit.asked[2:] == [*HANDSHAKE, *HANDSHAKE, "DELETE", "DELETE"]
     legacy = evidence.surfaces[1]
     assert not isinstance(legacy.listing, Missing)
     assert legacy.listing.complete
+    assert legacy.opening.label == "initialize:again"
+    assert not isinstance(evidence.openings, Missing)
+    assert [attempt.label for attempt in evidence.openings[1].attempts] == ["initialize", "initialize:again"]
+
+
+async def test_a_session_that_is_always_lost_is_started_over_no_more_than_once() -> None:
     async with visiting(BY_NAME["session-lost-always"].make()) as visit:
         evidence = await visit.probe()
-    assert visit.asked[1:7] == [*handshake, *handshake]
-    assert not isinstance(evidence.surfaces[0].listing, Missing)
-    assert not evidence.surfaces[0].listing.complete
+    assert visit.asked[1:] == [*HANDSHAKE, *HANDSHAKE, "DELETE", "DELETE"]
+    (surface,) = evidence.surfaces
+    assert not isinstance(surface.listing, Missing)
+    assert not surface.listing.complete
+
+
+async def test_a_lost_session_that_cannot_be_started_over_leaves_the_first_handshake() -> None:
+    def before(server: Mcp, incoming: Incoming) -> Answer | None:
+        if incoming.rpc_method == "tools/list":
+            server.open_sessions.clear()
+        refused = incoming.rpc_method == "initialize" and server.issued == 1
+        return refusal(incoming.rpc, -32000, "full") if refused else None
+
+    async with visiting(Mcp(modern=False, before=before)) as visit:
+        evidence = await visit.probe()
+    assert visit.asked[1:] == [*HANDSHAKE, "initialize", "DELETE"]
+    assert evidence.surfaces[0].opening.label == "initialize"
+    assert not isinstance(evidence.openings, Missing)
+    assert evidence.openings[1].established
 
 
 async def test_tools_are_not_asked_for_where_no_such_capability_is_declared() -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from tests.specimens.http import Answer, Incoming
 from tests.specimens.mcp import TOOLS, Json, Mcp, refusal, tool
-from tests.specimens.specimen import FAILED, Specimen
+from tests.specimens.specimen import FAILED, NOT_CHECKED, Specimen
 
 INCOMPLETE = "incomplete-list"
 
@@ -38,6 +38,15 @@ def _endless() -> Callable[[], Mcp]:
 def _second_page_fails(_: Mcp, incoming: Incoming) -> Answer | None:
     failing = incoming.rpc.get("params", {}).get("cursor") is not None
     return refusal(incoming.rpc, -32603, "page two is gone", status=200) if failing else None
+
+
+def _refuses_list(status: int) -> Callable[[], Mcp]:
+    def before(_: Mcp, incoming: Incoming) -> Answer | None:
+        if incoming.rpc_method != "tools/list":
+            return None
+        return refusal(incoming.rpc, -32001, "not now", status=status)
+
+    return lambda: Mcp(before=before)
 
 
 def _empty_string_cursor(cursor: Json) -> Json:
@@ -94,6 +103,27 @@ LISTS = (
         "not-a-list",
     ),
     _broken("tool-null", "one tool is null", _pages(lambda _: {"tools": [*TOOLS, None]}), "not-a-tool"),
+    Specimen(
+        name="list-401",
+        deviation="only the list asks for credentials, with a JSON-RPC error",
+        make=_refuses_list(401),
+        expect={"tools/pagination": (NOT_CHECKED, "http-status")},
+        blocked=INCOMPLETE,
+    ),
+    Specimen(
+        name="list-429",
+        deviation="the list is asked for too often",
+        make=_refuses_list(429),
+        expect={"tools/pagination": (NOT_CHECKED, "rate-limited")},
+        blocked=INCOMPLETE,
+    ),
+    Specimen(
+        name="list-503",
+        deviation="503 to the list alone",
+        make=_refuses_list(503),
+        expect={"tools/pagination": (NOT_CHECKED, "http-status")},
+        blocked=INCOMPLETE,
+    ),
     Specimen(
         name="list-too-big",
         deviation="a list larger than 4 MiB",

@@ -1,5 +1,6 @@
 """Faults, and oddities that are none, of the messages: event streams, envelopes, text."""
 
+import gzip
 import json
 from collections.abc import Callable
 
@@ -106,6 +107,12 @@ def _body(change: Callable[[bytes], bytes]) -> Callable[[], Mcp]:
     return lambda: Mcp(after=changed)
 
 
+def _compressed(incoming: Incoming, answer: Answer) -> Answer:
+    if incoming.rpc_method != "tools/list":
+        return answer
+    return answer.but(body=gzip.compress(answer.body)).with_header("Content-Encoding", "gzip")
+
+
 MESSAGES = (
     Specimen(
         name="id-as-string",
@@ -118,6 +125,18 @@ MESSAGES = (
         deviation="the answer is an array of one",
         make=_message(lambda message: [message]),
         expect={"mcp/envelope": (FAILED, "batch")},
+    ),
+    Specimen(
+        name="result-and-error",
+        deviation="an error stands beside every result, and is null",
+        make=_message(lambda message: {**message, "error": None}),
+        expect={"mcp/envelope": (FAILED, "result-and-error")},
+    ),
+    Specimen(
+        name="gzip-unasked",
+        deviation="the list is compressed though nobody offered it",
+        make=lambda: Mcp(after=_compressed),
+        expect={"transport/encoding": (RISK, "unrequested")},
     ),
     Specimen(
         name="bom-in-json",

@@ -61,6 +61,19 @@ class _LosesSession:
         return None
 
 
+class _EverNewSession:
+    """Issues a session with every reply, also to the modern era."""
+
+    def __init__(self) -> None:
+        self.issued = 0
+
+    def __call__(self, incoming: Incoming, answer: Answer) -> Answer:
+        if incoming.method == "DELETE" or incoming.rpc_method == "initialize":
+            return answer
+        self.issued += 1
+        return answer.with_header("Mcp-Session-Id", f"s3cret-extra-{self.issued}")
+
+
 class _RefusesThenListsIt:
     """Says once that it does not speak the very revision that it lists."""
 
@@ -199,6 +212,11 @@ PROTOCOL = (
         eras=(Era.LEGACY,),
         expect={"tools/pagination": (FAILED, "page-error")},
         blocked="incomplete-list",
+    ),
+    Specimen(
+        name="session-with-every-reply",
+        deviation="a new session id comes with every reply, whatever was asked",
+        make=lambda: Mcp(after=_EverNewSession()),
     ),
     Specimen(
         name="no-tools-capability",
