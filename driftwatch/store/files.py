@@ -10,14 +10,24 @@ from pathlib import Path
 
 from driftwatch.errors import StoreError
 
+_NETWORK = frozenset(
+    {"9p", "afs", "ceph", "cifs", "fuse.glusterfs", "fuse.sshfs", "nfs", "nfs4", "smb3", "smbfs"}
+)
+
 
 def require_folder(database: Path) -> None:
     """Raise StoreError where no database can be, whatever is done about it here."""
-    if database.is_dir():
+    try:
+        is_folder, has_folder = database.is_dir(), database.parent.is_dir()
+    except OSError as error:
+        raise StoreError(
+            f"{database} cannot be reached ({error.strerror}); this is user {os.geteuid()}"
+        ) from error
+    if is_folder:
         raise StoreError(
             f"{database} is a folder; [storage] path names a file, such as {database / 'driftwatch.db'}"
         )
-    if not database.parent.is_dir():
+    if not has_folder:
         raise StoreError(
             f"the folder {database.parent} does not exist; create it, or mount its volume, or correct "
             "[storage] path"
@@ -46,6 +56,19 @@ def require_database(database: Path) -> None:
         raise StoreError(
             f"there is no database at {database} yet; `driftwatch run` creates it, or correct [storage] path"
         )
+
+
+def network_volume(database: Path, mounts: str) -> str | None:
+    """The type of the volume if it is a network's, where locks and the shared log's memory do not hold.
+
+    ``mounts`` is the text of ``/proc/self/mounts``: device, mount point, type, ...
+    """
+    types = {}
+    for line in mounts.splitlines():
+        _, point, kind, *_ = line.split(" ")
+        types[Path(point.replace("\\040", " "))] = kind
+    found = next((types[folder] for folder in database.resolve().parents if folder in types), None)
+    return found if found in _NETWORK else None
 
 
 def copy_online(source: sqlite3.Connection, target: Path) -> None:

@@ -134,6 +134,7 @@ class SqliteStore:
         """
         files.require_folder(self.path)
         files.require_no_orphan(self.path)
+        self._warn_of_network()
         found = None
         with self._explained():
             if self.path.exists() and self.path.stat().st_size:
@@ -312,6 +313,18 @@ class SqliteStore:
                     f"{self.path}: the migration would leave rows that point nowhere ({orphans[0][0]}); "
                     "nothing was changed; run `driftwatch db check` and report what it says"
                 )
+
+    def _warn_of_network(self) -> None:
+        try:
+            mounts = Path("/proc/self/mounts").read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            return  # not Linux
+        kind = files.network_volume(self.path, mounts)
+        if kind is not None:
+            fields = {"path": str(self.path), "volume": kind}
+            log.warning(
+                "a database on a network volume can be damaged; use a local one", extra={"fields": fields}
+            )
 
     def _keep(self, connection: sqlite3.Connection, revision: str) -> None:
         """Back up before a migration. One that is tried again and again leaves one backup, not many."""

@@ -15,6 +15,7 @@ import pytest
 
 from driftwatch.errors import StoreBusyError, StoreError
 from driftwatch.store import migrations
+from driftwatch.store.files import network_volume
 from driftwatch.store.sqlite import InstanceLock, SqliteStore
 from tests.store.world import START, event, server
 
@@ -212,6 +213,36 @@ def test_a_lock_that_another_process_holds_is_waited_for_and_then_named(path: Pa
         assert read(path) == ["e1"]
         other.execute("ROLLBACK")
     write(path)
+
+
+def test_a_folder_that_may_not_be_entered_says_so(path: Path) -> None:
+    folder = path.parent / "closed"
+    folder.mkdir()
+    shutil.copy(path, folder)
+    folder.chmod(0)
+    path.parent.chmod(0o755)
+    with as_nobody():
+        for use in (migrate, read, write):
+            with pytest.raises(StoreError, match=r"cannot be (reached|opened).*user \d+"):
+                use(folder / path.name)
+    folder.chmod(0o755)
+
+
+@pytest.mark.parametrize(
+    ("database", "kind"),
+    [
+        ("/data/driftwatch.db", "nfs4"),
+        ("/data/local/driftwatch.db", None),
+        ("/with space/x.db", "cifs"),
+        ("/etc/x.db", None),
+    ],
+)
+def test_a_network_volume_is_recognised(database: str, kind: str | None) -> None:
+    mounts = (
+        "/dev/vda / ext4 rw 0 0\nhost:/x /data nfs4 rw 0 0\n/dev/vdb /data/local xfs rw 0 0\n"
+        "//nas/x /with\\040space cifs rw 0 0\n"
+    )
+    assert network_volume(Path(database), mounts) == kind
 
 
 class TestReading:
