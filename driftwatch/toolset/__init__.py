@@ -1,6 +1,7 @@
 """A tool list in canonical form: its digests, and its differences in words.
 
-``fingerprint`` and ``tool_digests`` say whether anything changed, ``diff`` what; ``text`` screens what a model reads.
+``fingerprint`` and ``tool_digests`` say whether anything changed, ``diff`` says what; ``text`` screens what a
+model reads.
 """
 
 from driftwatch.toolset.canonical import ALGORITHM

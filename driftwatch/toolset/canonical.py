@@ -8,6 +8,7 @@ Nothing here fails or recurses, whatever the depth and the numbers.
 import json
 from decimal import Decimal
 from json.encoder import encode_basestring_ascii as quote
+from typing import Any
 
 from driftwatch.model import Json
 from driftwatch.toolset.keywords import HOLDS, Holds
@@ -38,33 +39,26 @@ def canonical_schema(schema: Json) -> str:
 
 def _normal(value: Json, holds: Holds) -> Json:
     """A copy with normal numbers and sorted sets, made without recursion."""
-    top = [value]
     if type(value) is float:
-        top[0] = _number(value)
+        return _number(value)
+    top = [value]
     # The copy to fill, the key in it, the container to copy there, and what that is.
     todo: list[tuple[Json, Json, Json, Holds]] = (
         [(top, 0, value, holds)] if type(value) in _CONTAINERS else []
     )
     while todo:
         holder, key, item, holds = todo.pop()
-        known, inside = _NOTHING, Holds.DATA
-        if type(item) is dict:
-            copy, members = dict(item), item.items()
-            if (
-                holds is Holds.SCHEMA or holds is Holds.SET
-            ):  # an object in the place of a set is read as a schema
-                known = HOLDS
-            elif holds is Holds.SCHEMAS:
-                inside = Holds.SCHEMA
-            elif holds is Holds.SETS:
-                inside = Holds.SET
-        elif holds is Holds.SET:
-            holder[key] = _sorted_set(item)
-            continue
-        else:
+        copy: Json
+        members: Any  # pairs of key or index, and value
+        if type(item) is list:
+            if holds is Holds.SET:
+                holder[key] = _sorted_set(item)
+                continue
+            known, inside = _NOTHING, Holds.SCHEMA if holds is Holds.SCHEMA else Holds.DATA
             copy, members = list(item), enumerate(item)
-            if holds is Holds.SCHEMA:
-                inside = Holds.SCHEMA
+        else:
+            known, inside = _inside(holds)
+            copy, members = dict(item), item.items()
         holder[key] = copy
         for name, member in members:
             kind = type(member)
@@ -73,6 +67,15 @@ def _normal(value: Json, holds: Holds) -> Json:
             elif kind is float:
                 copy[name] = _number(member)
     return top[0]
+
+
+def _inside(holds: Holds) -> tuple[dict[str, Holds], Holds]:
+    """What the members of an object hold: by name, and those without a name there."""
+    if holds is Holds.SCHEMA or holds is Holds.SET:  # an object in the place of a set is read as a schema
+        return HOLDS, Holds.DATA
+    if holds is Holds.SCHEMAS:
+        return _NOTHING, Holds.SCHEMA
+    return _NOTHING, Holds.SET if holds is Holds.SETS else Holds.DATA
 
 
 def _sorted_set(members: list[Json]) -> list[Json]:

@@ -30,15 +30,7 @@ WIDENS_HARM: Final = "widens-harm"
 
 _GRAVE = frozenset({STEERS, HIDES, WIDENS_HARM})
 
-KINDS: Mapping[str, tuple[str, str]] = {
-    "tool-removed": ("tool removed", "tools removed"),
-    "tool-renamed": ("tool renamed", "tools renamed"),
-    "tool-added": ("tool added", "tools added"),
-    "schema-lost": ("input schema lost", "input schemas lost"),
-    "schema-replaced": ("schema replaced", "schemas replaced"),
-    "parameter-dropped": ("parameter dropped", "parameters dropped"),
-    "parameter-renamed": ("parameter renamed", "parameters renamed"),
-    "parameter-added": ("parameter added", "parameters added"),
+_SCHEMA_KINDS = {
     "required": ("parameter now required", "parameters now required"),
     "optional": ("parameter now optional", "parameters now optional"),
     "type-changed": ("type changed", "types changed"),
@@ -51,20 +43,36 @@ KINDS: Mapping[str, tuple[str, str]] = {
     "limit-changed": ("limit changed", "limits changed"),
     "pattern": ("pattern changed", "patterns changed"),
     "format": ("format changed", "formats changed"),
-    "additional-properties": ("rule for unknown parameters changed", "rules for unknown parameters changed"),
-    "form-removed": ("accepted form removed", "accepted forms removed"),
-    "form-added": ("accepted form added", "accepted forms added"),
+    "additional-properties": ("rule for the unknown changed", "rules for the unknown changed"),
+    "form-removed": ("form removed", "forms removed"),
+    "form-added": ("form added", "forms added"),
     "rule-tightened": ("rule tightened", "rules tightened"),
     "rule-loosened": ("rule loosened", "rules loosened"),
     "rule-changed": ("rule changed", "rules changed"),
+    "schema-replaced": ("schema replaced", "schemas replaced"),
     "default": ("default changed", "defaults changed"),
     "dialect": ("schema dialect changed", "schema dialects changed"),
     "keyword": ("schema keyword changed", "schema keywords changed"),
+}
+
+KINDS: Mapping[str, tuple[str, str]] = {
+    "tool-removed": ("tool removed", "tools removed"),
+    "tool-renamed": ("tool renamed", "tools renamed"),
+    "tool-added": ("tool added", "tools added"),
+    "schema-lost": ("input schema lost", "input schemas lost"),
+    "parameter-dropped": ("parameter dropped", "parameters dropped"),
+    "parameter-renamed": ("parameter renamed", "parameters renamed"),
+    "parameter-added": ("parameter added", "parameters added"),
+    **_SCHEMA_KINDS,
     "output-added": ("output schema added", "output schemas added"),
     "output-removed": ("output schema removed", "output schemas removed"),
     "output-property-dropped": ("output property dropped", "output properties dropped"),
     "output-property-renamed": ("output property renamed", "output properties renamed"),
     "output-property-added": ("output property added", "output properties added"),
+    **{
+        f"output-{kind}": (f"output {one}", f"output {several}")
+        for kind, (one, several) in _SCHEMA_KINDS.items()
+    },
     "output-required": ("output property now always there", "output properties now always there"),
     "output-optional": ("output property no longer always there", "output properties no longer always there"),
     "task-support": ("task support changed", "task supports changed"),
@@ -75,6 +83,7 @@ KINDS: Mapping[str, tuple[str, str]] = {
     "parameter-text": ("parameter text changed", "parameter texts changed"),
     "output-text": ("output text changed", "output texts changed"),
     "examples": ("set of examples changed", "sets of examples changed"),
+    "output-examples": ("set of output examples changed", "sets of output examples changed"),
     "wording": ("text in a schema changed", "texts in schemas changed"),
     "rewritten": ("definition written differently", "definitions written differently"),
 }
@@ -98,7 +107,7 @@ class Change:
     klass: str
     """breaking, compatible, text or cosmetic."""
     message: str
-    """One sentence for a person. Quoted names and values are cut, with hidden characters spelled out, not neutralised."""
+    """One sentence for a person. Foreign names and values in it are cut, hidden characters spelled out."""
     pointer: str | None = None
     """A JSON pointer into the tool: into the new one, or into the old one for what is gone."""
     before: Json = None
@@ -137,7 +146,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diff:
-    """The differences between two tool lists, worst first; empty if and only if their fingerprints are equal."""
+    """The differences between two tool lists, worst first; empty only if their fingerprints are equal."""
 
     changes: tuple[Change, ...] = ()
 
@@ -167,7 +176,7 @@ class Diff:
 
     @property
     def summary(self) -> str:
-        """One line for a subject, such as ``1 tool renamed, 1 parameter dropped``; empty for an empty diff."""
+        """One line for a subject: ``1 tool renamed, 1 parameter dropped``; empty for an empty diff."""
         counts: Counter[str] = Counter()
         flags: dict[str, list[str]] = {}
         for change in self.changes:
@@ -184,7 +193,7 @@ class Diff:
         return ", ".join(parts)
 
     def to_json(self) -> dict[str, Json]:
-        """The diff as a JSON object; ``level``, ``breaking`` and ``summary`` are for the reader's convenience."""
+        """The diff as a JSON object; ``level``, ``breaking`` and ``summary`` are there for readers."""
         return {
             "level": self.level.value,
             "breaking": self.breaking,

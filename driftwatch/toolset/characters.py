@@ -53,10 +53,17 @@ _RIGHT_TO_LEFT = re.compile(
     "[\u0590-\u061b\u061d-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
 )
 
+_JOINERS = range(0x200C, 0x200E)  # zero width non-joiner and joiner
+_DIRECTION_MARKS = frozenset({0x061C, 0x200E, 0x200F})
+_SELECTORS = range(0xFE00, 0xFE10)
+_IDEOGRAPH_SELECTORS = range(0xE0100, 0xE01F0)
+_MONGOLIAN_SELECTORS = range(0x180B, 0x1810)
+_TAGS = range(0xE0000, 0xE0080)
+_KEYS = frozenset("0123456789#*")
+
 _FLAG = "\U0001f3f4"
-_TAG = 0xE0000
 _FLAGS = {
-    "".join(chr(_TAG + ord(letter)) for letter in region) + "\U000e007f"
+    "".join(chr(_TAGS[0] + ord(letter)) for letter in region) + "\U000e007f"
     for region in ("gbeng", "gbsct", "gbwls")
 }
 """The three flags that are spelled with tag characters (UTS 51, RGI_Emoji_Tag_Sequence)."""
@@ -101,19 +108,19 @@ def _hidden(text: str, position: int, *, right_to_left: bool) -> Hidden:
 
 def _legitimate(text: str, position: int, code_point: int, *, right_to_left: bool) -> bool:
     before = text[position - 1] if position else ""
-    after = text[position + 1 : position + 2]
-    if code_point in {0x200C, 0x200D}:
-        return _within(before, _JOINING) or (code_point == 0x200D and _joins_emoji(text, position))
-    if code_point in {0x200E, 0x200F, 0x061C}:
+    if code_point in _JOINERS:
+        emoji = code_point == _JOINERS[-1] and _joins_emoji(text, position)
+        return emoji or _within(before, _JOINING)
+    if code_point in _DIRECTION_MARKS:
         return right_to_left
-    if 0xFE00 <= code_point <= 0xFE0F:
-        keycap = code_point == 0xFE0F and before in set("0123456789#*") and after == "\u20e3"
+    if code_point in _SELECTORS:
+        keycap = before in _KEYS and text[position + 1 : position + 2] == "\u20e3"
         return keycap or (not before.isascii() and not before.isspace() and not HIDDEN.match(before))
-    if 0xE0100 <= code_point <= 0xE01EF:
+    if code_point in _IDEOGRAPH_SELECTORS:
         return _within(before, _IDEOGRAPHS)
-    if 0x180B <= code_point <= 0x180F:
+    if code_point in _MONGOLIAN_SELECTORS:
         return _within(before, _MONGOLIAN)
-    if _TAG <= code_point <= 0xE007F:
+    if code_point in _TAGS:
         start = text.rfind(_FLAG, max(0, position - _FLAG_LENGTH), position) + 1
         return start > 0 and text[start : start + _FLAG_LENGTH] in _FLAGS
     return False

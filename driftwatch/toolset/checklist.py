@@ -66,7 +66,7 @@ def _check_readable(rest: dict[str, Json]) -> None:
 
 
 def _print(value: Json, indent: str, weight: int, out: list[str], *, strict: bool = True) -> None:
-    """Append what ``jq -S`` prints; ``weight`` is the depth as jq counts it. Not strict: numbers may be any."""
+    """Append what ``jq -S`` prints. ``weight`` is the depth as jq counts; strict refuses doubtful numbers."""
     if not isinstance(value, (dict, list)):
         out.append(_scalar(value, strict=strict))
         return

@@ -9,7 +9,7 @@ from driftwatch.toolset.schemas import compare_schemas, dialect
 from driftwatch.toolset.screening import screen
 from driftwatch.toolset.tools import HINTS, TASK_SUPPORT, Entry, with_defaults
 from driftwatch.toolset.views import ANYTHING, Allowance, escape, same
-from driftwatch.toolset.wording import value
+from driftwatch.toolset.wording import quote, value
 
 _CONSEQUENCES = {
     ("readOnlyHint", False): "it says that it may now change things",
@@ -24,15 +24,14 @@ _CONSEQUENCES = {
 
 
 def compare_definitions(old: Entry, new: Entry, pool: Allowance) -> list[Change]:
-    """Every difference of two definitions but the name, flagged; messages lack the name. Never empty if any."""
-    if (
-        old.schema == new.schema
-        and old.surface == new.surface
-        and isinstance(old.tool, dict) is isinstance(new.tool, dict)
-    ):
-        return []
+    """Every difference of two definitions but the name, flagged; never empty if they differ.
+
+    The messages lack the tool's name.
+    """
     if not isinstance(old.tool, dict) or not isinstance(new.tool, dict):
-        return [_replaced(old.tool, new.tool)]
+        return [] if old.contract == new.contract else [_replaced(old.tool, new.tool)]
+    if old.schema == new.schema and old.surface == new.surface:
+        return []
     changes = [
         *_compare_inputs(old, new, pool),
         *_compare_outputs(old.tool.get("outputSchema"), new.tool.get("outputSchema"), pool),
@@ -41,7 +40,7 @@ def compare_definitions(old: Entry, new: Entry, pool: Allowance) -> list[Change]
         *_compare_annotations(old.tool, new.tool),
         *_compare_execution(old.tool, new.tool),
     ]
-    changes = screen(changes, old.tool, new.tool)
+    changes = screen(changes, old, new)
     return changes or [_rewritten(old, new)]
 
 
@@ -58,7 +57,7 @@ def _compare_inputs(old: Entry, new: Entry, pool: Allowance) -> list[Change]:
     before, after = old.tool.get("inputSchema"), new.tool.get("inputSchema")
     if after is None:
         message = "the input schema is gone"
-        return [_change("schema-lost", BREAKING, message, "/inputSchema", before, after)]
+        return [_change("schema-lost", BREAKING, message, (before, after), pointer="/inputSchema")]
     return compare_schemas(INPUT, ANYTHING if before is None else before, after, "/inputSchema", pool)
 
 
@@ -68,21 +67,19 @@ def _compare_outputs(before: Json, after: Json, pool: Allowance) -> list[Change]
         return []
     if before is None:
         message = "an output schema was added"
-        return [_change("output-added", COMPATIBLE, message, pointer, before, after)]
+        return [_change("output-added", COMPATIBLE, message, (before, after), pointer=pointer)]
     if after is None:
         message = "the output schema was removed"
-        return [_change("output-removed", BREAKING, message, pointer, before, after)]
+        return [_change("output-removed", BREAKING, message, (before, after), pointer=pointer)]
     return compare_schemas(OUTPUT, before, after, pointer, pool)
 
 
 def _compare_text(old: Json, new: Json, member: str) -> list[Change]:
     before, after = old.get(member), new.get(member)
-    if before is None and after is None or same(before, after):
+    if same(before, after):
         return []
-    said = text_change(
-        *(item if isinstance(item, str) or item is None else value(item) for item in (before, after))
-    )
-    return [_change(member, TEXT, f"{member} {said}", f"/{member}", before, after)]
+    said = text_change(_words(before), _words(after))
+    return [_change(member, TEXT, f"{member} {said}", (before, after), pointer=f"/{member}")]
 
 
 def _compare_annotations(old: Json, new: Json) -> list[Change]:
@@ -91,7 +88,7 @@ def _compare_annotations(old: Json, new: Json) -> list[Change]:
         if same(before, after):
             return []
         message = f"annotations are now {value(after)} (were {value(before)})"
-        return [_change("annotation", TEXT, message, "/annotations", before, after)]
+        return [_change("annotation", TEXT, message, (before, after), pointer="/annotations")]
     changes = []
     for name in sorted(before.keys() | after.keys()):
         one, other = before.get(name), after.get(name)
@@ -99,15 +96,16 @@ def _compare_annotations(old: Json, new: Json) -> list[Change]:
             continue
         pointer = f"/annotations/{escape(name)}"
         if name == "title":
-            message = f"title (annotation) {text_change(*(_words(item) for item in (one, other)))}"
-            changes.append(_change("title", TEXT, message, pointer, one, other))
+            message = f"title (annotation) {text_change(_words(one), _words(other))}"
+            changes.append(_change("title", TEXT, message, (one, other), pointer=pointer))
             continue
         told = _CONSEQUENCES.get((name, other), "") if isinstance(other, bool) else ""
-        message = f"annotation {name} is now {value(other)} (was {value(one)})" + (
+        named = name if name in HINTS else quote(name)
+        message = f"annotation {named} is now {value(other)} (was {value(one)})" + (
             f": {told}" if told else ""
         )
         flags = (WIDENS_HARM,) if _widens_harm(name, before, after) else ()
-        changes.append(_change("annotation", TEXT, message, pointer, one, other, flags))
+        changes.append(_change("annotation", TEXT, message, (one, other), pointer=pointer, flags=flags))
     return changes
 
 
@@ -130,7 +128,7 @@ def _compare_execution(old: Json, new: Json) -> list[Change]:
         return []
     if not isinstance(before, dict) or not isinstance(after, dict):
         message = f"execution is now {value(after)} (was {value(before)})"
-        return [_change("task-support", BREAKING, message, "/execution", before, after)]
+        return [_change("task-support", BREAKING, message, (before, after), pointer="/execution")]
     changes = []
     for name in sorted(before.keys() | after.keys()):
         one, other = before.get(name), after.get(name)
@@ -141,8 +139,10 @@ def _compare_execution(old: Json, new: Json) -> list[Change]:
             klass = COMPATIBLE if other == "optional" else BREAKING
             message = f"task support is now {value(other)} (was {value(one)})"
         else:
-            klass, message = TEXT, f"execution.{name} is now {value(other)} (was {value(one)})"
-        changes.append(_change("task-support", klass, message, f"/execution/{escape(name)}", one, other))
+            klass, message = TEXT, f"execution member {quote(name)} is now {value(other)} (was {value(one)})"
+        changes.append(
+            _change("task-support", klass, message, (one, other), pointer=f"/execution/{escape(name)}")
+        )
     return changes
 
 
@@ -154,7 +154,7 @@ def _rewritten(old: Entry, new: Entry) -> Change:
     before, after = old.tool.get(member), new.tool.get(member)
     how = _how_rewritten(before, after)
     message = f"{noun} written differently, same meaning" + (f": {how}" if how else "")
-    return _change("rewritten", COSMETIC, message, f"/{member}", before, after)
+    return _change("rewritten", COSMETIC, message, (before, after), pointer=f"/{member}")
 
 
 def _how_rewritten(before: Json, after: Json) -> str:
@@ -189,8 +189,15 @@ def _names(schema: dict[str, Json], keyword: str) -> set[str]:
 
 
 def _change(
-    kind: str, klass: str, message: str, pointer: str, before: Json, after: Json, flags: tuple[str, ...] = ()
+    kind: str,
+    klass: str,
+    message: str,
+    values: tuple[Json, Json],
+    *,
+    pointer: str,
+    flags: tuple[str, ...] = (),
 ) -> Change:
+    before, after = values
     return Change(
         kind=kind,
         tool=None,

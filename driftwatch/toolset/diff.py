@@ -53,7 +53,7 @@ def _collect(found: list[Change], entry: Entry, alike: dict[Hashable, list[Chang
 
 
 def _told_once(group: list[Change], whole: int | None) -> Change:
-    """One change for all tools that changed alike; ``whole`` is the number of tools when all of the list stayed."""
+    """One change for all tools that changed alike; ``whole`` is their number if no tool came or went."""
     first = group[0]
     if len(group) == 1:
         return replace(first, message=f"{quote(first.tool or '')}: {first.message}")
@@ -116,8 +116,7 @@ def _added(pairing: Pairing, old: Toolset) -> list[Change]:
         )
         nothing = traits(())
         for item in texts(entry.tool):
-            flags, said = judged(item, nothing)
-            change = flagged(change, flags, said)
+            change = flagged(change, *judged(traits((item,)), nothing))
         changes.append(change)
     return changes
 
@@ -169,4 +168,4 @@ def _instructions(before: str | None, after: str | None) -> list[Change]:
     if after is None:
         return [change]
     old, new = (Text("", text or "", prose=True, described=True) for text in (before, after))
-    return [flagged(change, *judged(new, traits((old,))))]
+    return [flagged(change, *judged(traits((new,)), traits((old,))))]

@@ -22,7 +22,7 @@ def fingerprint(toolset: Toolset) -> Fingerprint:
 
 
 def tool_digests(toolset: Toolset) -> tuple[tuple[str, str], ...]:
-    """The name and the hex SHA-256 of each tool, in the list's order: of its contract and its surface together."""
+    """Each tool's name and the hex SHA-256 of its contract and surface together, in the list's order."""
     return tuple((name_of(entry.tool), _whole(entry)) for entry in toolset.entries)
 
 

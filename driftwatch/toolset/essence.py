@@ -26,7 +26,7 @@ _IDLE: dict[str, tuple[Json, ...]] = {
 
 
 def essence(document: Document, schema: Json, pointer: str = "") -> str:
-    """Canonical text of the schema's rules, references resolved: equal only for schemas that demand the same."""
+    """Canonical text of the schema's rules, references resolved: equal only where the same is demanded."""
     granted = min(_VIEWS, document.allowance.left)
     own = Document(document.root, document.pointer, Allowance(granted))
     demands = _demands(own, schema, pointer, ())

@@ -63,7 +63,7 @@ class _Form:
         if name:
             return f"{said} {quote(name)}"
         fixed = self.discriminator
-        return f"{said} with {fixed[0][0]} {fixed[0][1]}" if fixed else said
+        return f"{said} with {quote(fixed[0][0])} {fixed[0][1]}" if fixed else said
 
 
 # What two forms have in common when they are the same form, changed or not; surest first.
@@ -77,7 +77,7 @@ _MARKS: tuple[Callable[[_Form], Hashable], ...] = (
 
 
 def compare_forms(old: View, new: View, pair: Pair, work: Work) -> bool:
-    """Compare anyOf and oneOf. True when one side is nothing but a union, so that nothing else is to be said."""
+    """Compare anyOf and oneOf. True when one side is nothing but a union: then that is all."""
     before, after = _union(old), _union(new)
     if before is None and after is None:
         return False
@@ -85,10 +85,10 @@ def compare_forms(old: View, new: View, pair: Pair, work: Work) -> bool:
         after is not None and set(new.rules) == {after}
     )
     if not alone and (before is None or after is None):
-        _note_rule(old, new, before, after, pair, work)
+        _note_rule(old, new, pair, work)
         return False
     if alone and not (old.rules and new.rules):  # the other side accepts anything
-        _note_rule(old, new, before, after, pair, work)
+        _note_rule(old, new, pair, work)
         return True
     ours = _forms(old, before, work.old, whole=alone)
     theirs = _forms(new, after, work.new, whole=alone)
@@ -98,11 +98,11 @@ def compare_forms(old: View, new: View, pair: Pair, work: Work) -> bool:
     for form in ours:
         verb = "no longer accepts" if is_input else "is no longer"
         message = f"{subject} {verb} {form.words()}"
-        work.ledger.note("form-removed", Effect.NARROWED, message, form.view.pointer, form.schema)
+        work.ledger.note("form-removed", Effect.NARROWED, message, form.view.pointer, (form.schema, None))
     for form in theirs:
         verb = "now also accepts" if is_input else "may now also be"
         message = f"{subject} {verb} {form.words()}"
-        work.ledger.note("form-added", Effect.WIDENED, message, form.view.pointer, None, form.schema)
+        work.ledger.note("form-added", Effect.WIDENED, message, form.view.pointer, (None, form.schema))
     return alone
 
 
@@ -138,14 +138,15 @@ def _match(ours: list[_Form], theirs: list[_Form], pair: Pair, work: Work) -> No
         theirs[:] = [form for form in theirs if id(form) not in matched]
 
 
-def _note_rule(old: View, new: View, before: str | None, after: str | None, pair: Pair, work: Work) -> None:
+def _note_rule(old: View, new: View, pair: Pair, work: Work) -> None:
     """One side has a union where the other has none."""
-    subject = work.ledger.side.of(pair.path)
-    if after is not None and not (before is not None and new.rules):
+    subject, ledger = work.ledger.side.of(pair.path), work.ledger
+    before, after = _union(old), _union(new)
+    if after is not None and before is None:
         words = listed(form.words() for form in _forms(new, after, work.new, whole=False))
-        message = f"{subject} {work.ledger.side.must} one of: {words}"
-        work.ledger.note("rule-tightened", Effect.NARROWED, message, new.at(after), None, new.keywords[after])
+        message = f"{subject} {ledger.side.must} one of: {words}"
+        ledger.note("rule-tightened", Effect.NARROWED, message, new.at(after), (None, new.keywords[after]))
     elif before is not None:
         words = listed(form.words() for form in _forms(old, before, work.old, whole=False))
         message = f"{subject} need no longer be one of: {words}"
-        work.ledger.note("rule-loosened", Effect.WIDENED, message, old.at(before), old.keywords[before])
+        ledger.note("rule-loosened", Effect.WIDENED, message, old.at(before), (old.keywords[before], None))

@@ -70,8 +70,10 @@ _TEXT = (str,)
 
 _SHAPES: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(
-        ("minimum", "maximum", "multipleOf", "minLength", "maxLength", "minItems", "maxItems")
-        + ("minProperties", "maxProperties", "minContains", "maxContains"),
+        (
+            *("minimum", "maximum", "multipleOf", "minLength", "maxLength", "minItems", "maxItems"),
+            *("minProperties", "maxProperties", "minContains", "maxContains"),
+        ),
         _NUMBER,
     ),
     **dict.fromkeys(("exclusiveMinimum", "exclusiveMaximum"), (int, float, bool)),
@@ -81,8 +83,10 @@ _SHAPES: dict[str, tuple[type, ...]] = {
         ("properties", "patternProperties", "dependentSchemas", "dependentRequired", "dependencies"), _OBJECT
     ),
     **dict.fromkeys(
-        ("additionalProperties", "unevaluatedProperties", "propertyNames", "unevaluatedItems")
-        + ("additionalItems", "contains", "not", "if", "then", "else"),
+        (
+            *("additionalProperties", "unevaluatedProperties", "propertyNames", "unevaluatedItems"),
+            *("additionalItems", "contains", "not", "if", "then", "else"),
+        ),
         _SCHEMA,
     ),
     "items": (dict, bool, list),
@@ -108,5 +112,5 @@ def malformed(keyword: str, value: Json) -> bool:
 
 
 def known(keyword: str) -> bool:
-    """True for a keyword that has a comparison of its own, or none because it only gives the schema structure."""
+    """True for a keyword that has a comparison of its own, or needs none because it only gives structure."""
     return keyword in _SHAPES or keyword == "const" or (keyword in NOTES and keyword not in _REMARKS)

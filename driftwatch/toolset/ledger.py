@@ -38,17 +38,23 @@ class Side:
     noun: str
     """What a property is called."""
     classes: dict[Effect, str]
+    kinds: dict[str, str]
+    """Names of kinds of change on this side; any other takes ``prefix``."""
+    prefix: str
     must: str
     """How a rule is said: ``must now be``, ``is now``."""
-    have: str
-    kinds: dict[str, str]
-    """Kinds of change that have another name on this side."""
+    must_have: str
+    must_match: str
 
     def of(self, path: str) -> str:
         """What stands at a path, as the subject of a sentence."""
         if not path:
             return f"the {self.name}"
         return quote(path) if self is INPUT else f"output {quote(path)}"
+
+    def kind(self, name: str) -> str:
+        """The kind of change, a key of KINDS."""
+        return self.kinds.get(name, f"{self.prefix}{name}")
 
 
 INPUT = Side(
@@ -61,14 +67,16 @@ INPUT = Side(
         Effect.NONE: COMPATIBLE,
         Effect.TEXT: TEXT,
     },
-    must="must now be",
-    have="must now have",
     kinds={
         "dropped": "parameter-dropped",
         "added": "parameter-added",
         "renamed": "parameter-renamed",
         "text": "parameter-text",
     },
+    prefix="",
+    must="must now be",
+    must_have="must now have",
+    must_match="must now match",
 )
 OUTPUT = Side(
     name="output",
@@ -80,16 +88,15 @@ OUTPUT = Side(
         Effect.NONE: COMPATIBLE,
         Effect.TEXT: TEXT,
     },
-    must="is now",
-    have="now has",
     kinds={
         "dropped": "output-property-dropped",
         "added": "output-property-added",
         "renamed": "output-property-renamed",
-        "required": "output-required",
-        "optional": "output-optional",
-        "text": "output-text",
     },
+    prefix="output-",
+    must="is now",
+    must_have="now has",
+    must_match="now matches",
 )
 
 
@@ -106,18 +113,18 @@ class Ledger:
         effect: Effect | str,
         message: str,
         pointer: str,
-        before: Json = ABSENT,
-        after: Json = ABSENT,
+        values: tuple[Json, Json] = (ABSENT, ABSENT),
     ) -> None:
-        """Write down a change; ``effect`` may be a class where the side does not decide it."""
+        """Write down a change, with old and new value; ``effect`` is a class where no side decides it."""
+        before, after = (None if value is ABSENT else value for value in values)
         self.changes.append(
             Change(
-                kind=self.side.kinds.get(kind, kind),
+                kind=self.side.kind(kind),
                 tool=None,
                 klass=self.side.classes[effect] if isinstance(effect, Effect) else effect,
                 message=message,
                 pointer=pointer,
-                before=None if before is ABSENT else before,
-                after=None if after is ABSENT else after,
+                before=before,
+                after=after,
             )
         )

@@ -2,21 +2,27 @@
 
 import re
 from difflib import SequenceMatcher
+from functools import lru_cache
 
 _TOKEN = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
 _WORD = re.compile(r"\w+")
 _TYPO = 0.8
 _HALF = 0.5
 _STUB = 2
+_READ = 1_000
 
-ACTS = frozenset(
-    "add append archive assign cancel clear close commit copy create delete deploy disable drop enable execute "
-    "get find insert list lock merge modify move open patch post publish purge push put query read remove "
-    "reset restart restore revoke run save search send set show start stop sync unlock update upload upsert write".split()
-)
+_ACTS = """
+add append archive assign cancel clear close commit copy create delete deploy disable drop enable
+execute find get insert list lock merge modify move open patch post publish purge push put query
+read remove reset restart restore revoke run save search send set show start stop sync unlock update
+upload upsert write
+"""
+
+ACTS = frozenset(_ACTS.split())
 """Words that say what a tool does: ``get_order`` and ``delete_order`` are not one tool renamed."""
 
 
+@lru_cache(maxsize=4096)
 def tokens(name: str) -> tuple[str, ...]:
     """``orderID``, ``order_id`` and ``order-id`` are all ``("order", "id")``."""
     return tuple(token.lower() for token in _TOKEN.findall(name))
@@ -28,7 +34,7 @@ def respelled(one: str, other: str) -> bool:
 
 
 def names_alike(one: str, other: str) -> bool:
-    """True for a prefix or suffix added, a word exchanged, an abbreviation or a typo; False for other acts."""
+    """True for a word added or exchanged, an abbreviation, a typo; False where other acts are named."""
     first, second = set(tokens(one)), set(tokens(other))
     if not first or not second:
         return False
@@ -40,7 +46,8 @@ def names_alike(one: str, other: str) -> bool:
     short, long = sorted((one.lower(), other.lower()), key=len)
     if long.startswith(short) or (len(short) > _STUB and long.endswith(short)):
         return True
-    return SequenceMatcher(None, short, long).ratio() >= _TYPO
+    could_be = 2 * len(short) >= _TYPO * (len(short) + len(long))
+    return could_be and SequenceMatcher(None, short, long).ratio() >= _TYPO
 
 
 def other_acts(one: str, other: str) -> bool:
@@ -50,6 +57,6 @@ def other_acts(one: str, other: str) -> bool:
 
 
 def texts_alike(one: str, other: str) -> float:
-    """The share of words that two texts have in common, 0 to 1."""
-    first, second = set(_WORD.findall(one.lower())), set(_WORD.findall(other.lower()))
+    """The share of words that two texts have in common, 0 to 1; of long texts, the beginnings are read."""
+    first, second = (set(_WORD.findall(text[:_READ].lower())) for text in (one, other))
     return len(first & second) / len(first | second) if first or second else 0.0

@@ -107,7 +107,8 @@ RULES = (
     _rule(
         "only use",
         "only exclusively",
-        rf"(?:only|exclusively)\s+(?:call|use|invoke)\s+(?:this|these|our)|(?:call|use|invoke)\s+only\s+(?:this|these|our)",
+        r"(?:only|exclusively)\s+(?:call|use|invoke)\s+(?:this|these|our)|"
+        r"(?:call|use|invoke)\s+only\s+(?:this|these|our)",
     ),
     _rule(
         "call this first",

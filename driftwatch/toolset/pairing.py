@@ -12,7 +12,7 @@ _SURE = 4
 """The evidence from which a removed and an added tool are one that was renamed."""
 
 _COMPARISONS = 10_000
-"""Removed times added tools up to which all are compared; beyond, those that share a schema or a description."""
+"""Removed times added tools up to which each is compared with each; beyond, those with a trait in common."""
 
 _BUCKET = 400
 _TELLING = 120
@@ -101,7 +101,8 @@ def _candidates(removed: list[Entry], added: list[Entry]) -> Iterator[Both]:
         return
     seen: set[tuple[int, int]] = set()
     for mark in (lambda entry: entry.schema, _description, lambda entry: name_of(entry.tool).lower()):
-        ours, theirs = defaultdict(list), defaultdict(list)
+        ours: defaultdict[str, list[Entry]] = defaultdict(list)
+        theirs: defaultdict[str, list[Entry]] = defaultdict(list)
         for entries, buckets in ((removed, ours), (added, theirs)):
             for entry in entries:
                 buckets[mark(entry)].append(entry)

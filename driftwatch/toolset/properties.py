@@ -91,27 +91,27 @@ def _note(work: Work, change: str, pair: Pair, item: _Property) -> None:
     side = work.ledger.side
     message = f"{side.noun} {quote(pair.below(item.name))} {item.words()} {change}"
     if change == "dropped":
-        work.ledger.note(change, BREAKING, message, item.pointer, item.schema)
+        work.ledger.note(change, BREAKING, message, item.pointer, (item.schema, None))
     else:
         narrows = side.name == "input" and item.required
         effect = BREAKING if narrows else COMPATIBLE
-        work.ledger.note(change, effect, message, item.pointer, None, item.schema)
+        work.ledger.note(change, effect, message, item.pointer, (None, item.schema))
 
 
 def _note_rename(one: _Property, other: _Property, pair: Pair, work: Work) -> None:
     old, new = quote(pair.below(one.name)), quote(pair.below(other.name))
     message = f"{work.ledger.side.noun} {old} renamed to {new}"
-    work.ledger.note("renamed", BREAKING, message, other.pointer, one.name, other.name)
+    work.ledger.note("renamed", BREAKING, message, other.pointer, (one.name, other.name))
 
 
 def _note_required(name: str, *, was: bool, pointer: str, pair: Pair, work: Work) -> None:
     side = work.ledger.side
     subject = side.of(pair.below(name))
     always = "always there" if side.name == "output" else "required"
-    if was:
-        work.ledger.note("optional", Effect.WIDENED, f"{subject} is no longer {always}", pointer, True, False)
-    else:
-        work.ledger.note("required", Effect.NARROWED, f"{subject} is now {always}", pointer, False, True)
+    change, effect, now = (
+        ("optional", Effect.WIDENED, "no longer") if was else ("required", Effect.NARROWED, "now")
+    )
+    work.ledger.note(change, effect, f"{subject} is {now} {always}", pointer, (was, not was))
 
 
 def _renamed(dropped: dict[str, _Property], added: dict[str, _Property]) -> list[tuple[_Property, _Property]]:
@@ -125,7 +125,8 @@ def _renamed(dropped: dict[str, _Property], added: dict[str, _Property]) -> list
         for one in dropped.values()
         for other in added.values()
     ]
-    pairs, taken = [], set()
+    pairs: list[tuple[_Property, _Property]] = []
+    taken: set[int] = set()
     for score, one, other in sorted(scored, key=lambda item: (-item[0], item[1].name, item[2].name)):
         if score >= _SURE and not taken & {id(one), id(other)}:
             taken |= {id(one), id(other)}
@@ -176,13 +177,15 @@ def _compare_unknown(old: View, new: View, keyword: str, pair: Pair, work: Work)
     elif not after:
         message = f"{what} are now {'accepted' if side.name == 'input' else 'possible'}"
     else:
-        message = f"{what} {side.must} {type_words(kinds(work.new.view(after, '')))}"
+        message = (
+            f"{what} {side.must if tighter else 'may now be'} {type_words(kinds(work.new.view(after, '')))}"
+        )
     effect: Effect | str = Effect.NARROWED if tighter else Effect.WIDENED
     if side.name == "output":  # a reader passes over what it does not know
         effect = COMPATIBLE
     pointer = (new if keyword in new.keywords else old).at(keyword)
     values = (old.keywords.get(keyword), new.keywords.get(keyword))
-    work.ledger.note("additional-properties", effect, message, pointer, *values)
+    work.ledger.note("additional-properties", effect, message, pointer, values)
 
 
 def _open(of: Json) -> Json:

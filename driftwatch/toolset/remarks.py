@@ -1,4 +1,4 @@
-"""What a schema says beside its rules: titles, descriptions, defaults, examples, and keywords nobody defines."""
+"""What a schema says beside its rules: titles, descriptions, defaults, examples, keywords of no standard."""
 
 from collections.abc import Iterable
 
@@ -23,13 +23,13 @@ def compare_remarks(old: View, new: View, pair: Pair, work: Work) -> None:
         if before != after:
             pointer = (new if keyword in new.keywords else old).at(keyword)
             message = f"{noun} of {subject} {text_change(before, after)}"
-            work.ledger.note("text", Effect.TEXT, message, pointer, before, after)
+            work.ledger.note("text", Effect.TEXT, message, pointer, (before, after))
     _compare_defaults(old, new, subject, work)
     before, after = (view.keywords.get("examples", ABSENT) for view in (old, new))
     if _differ(before, after):
         pointer = (new if after is not ABSENT else old).at("examples")
         message = f"examples of {subject} {_exchange(before, after)}"
-        work.ledger.note("examples", Effect.TEXT, message, pointer, before, after)
+        work.ledger.note("examples", Effect.TEXT, message, pointer, (before, after))
 
 
 def compare_keywords(old: View, new: View, keywords: Iterable[str], pair: Pair, work: Work) -> None:
@@ -41,7 +41,7 @@ def compare_keywords(old: View, new: View, keywords: Iterable[str], pair: Pair, 
             pointer = (new if after is not ABSENT else old).at(keyword)
             message = f"{quote(keyword)} of {subject} {_exchange(before, after)}"
             klass = COMPATIBLE if keyword in _ACTED_ON else TEXT
-            work.ledger.note("keyword", klass, message, pointer, before, after)
+            work.ledger.note("keyword", klass, message, pointer, (before, after))
 
 
 def text_change(before: str | None, after: str | None) -> str:
@@ -68,7 +68,7 @@ def _compare_defaults(old: View, new: View, subject: str, work: Work) -> None:
         message = f"{subject} now defaults to {value(after)}"
     else:
         message = f"{subject} now defaults to {value(after)} (was {value(before)})"
-    work.ledger.note("default", Effect.NONE, message, pointer, before, after)
+    work.ledger.note("default", Effect.NONE, message, pointer, (before, after))
 
 
 def _differ(before: Json, after: Json) -> bool:

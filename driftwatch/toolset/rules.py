@@ -13,6 +13,11 @@ from driftwatch.toolset.work import Pair, Work
 _CONDITIONS = ("not", "if", "then", "else", "contains", "$ref", "$dynamicRef")
 """Rules that only hold or do not; what stands in them is not explained."""
 
+_PLACES = ("propertyNames", "unevaluatedItems")
+_MAPS = ("patternProperties", "dependentSchemas")
+_DEPENDENCIES = ("dependentRequired", "dependencies")
+_RULES = frozenset((*_CONDITIONS, *_PLACES, *_MAPS, *_DEPENDENCIES, "allOf"))
+
 
 def compare_items(old: View, new: View, pair: Pair, work: Work) -> None:
     """Compare what an array's members must be, by position where the schema says so."""
@@ -41,13 +46,15 @@ def _items(view: View) -> tuple[list[tuple[Json, str]], Json, str]:
 
 def compare_rules(old: View, new: View, pair: Pair, work: Work) -> None:
     """Compare patternProperties, dependencies, conditions and the parts of allOf."""
-    for keyword in ("propertyNames", "unevaluatedItems"):
+    if _RULES.isdisjoint(old.keywords) and _RULES.isdisjoint(new.keywords):
+        return
+    for keyword in _PLACES:
         before, after = (view.keywords.get(keyword, ANYTHING) for view in (old, new))
         path = pair.below("*") if keyword == "propertyNames" else f"{pair.path}[]"
         work.push(Pair(before, old.at(keyword), after, new.at(keyword), path))
-    for keyword in ("patternProperties", "dependentSchemas"):
+    for keyword in _MAPS:
         _compare_maps(old, new, keyword, pair, work)
-    for keyword in ("dependentRequired", "dependencies"):
+    for keyword in _DEPENDENCIES:
         _compare_dependencies(old, new, keyword, pair, work)
     for keyword in _CONDITIONS:
         _compare_condition(old, new, keyword, pair, work)
@@ -75,10 +82,10 @@ def _compare_dependencies(old: View, new: View, keyword: str, pair: Pair, work: 
         pointer = (new if name in after else old).at(keyword)
         if needed - known:
             message = f"{subject} now needs {listed(map(quote, sorted(needed - known)))} beside it"
-            ledger.note("rule-tightened", Effect.NARROWED, message, pointer, ours, theirs)
+            ledger.note("rule-tightened", Effect.NARROWED, message, pointer, (ours, theirs))
         if known - needed:
             message = f"{subject} no longer needs {listed(map(quote, sorted(known - needed)))} beside it"
-            ledger.note("rule-loosened", Effect.WIDENED, message, pointer, ours, theirs)
+            ledger.note("rule-loosened", Effect.WIDENED, message, pointer, (ours, theirs))
 
 
 def _compare_condition(old: View, new: View, keyword: str, pair: Pair, work: Work) -> None:
@@ -89,13 +96,13 @@ def _compare_condition(old: View, new: View, keyword: str, pair: Pair, work: Wor
     subject = work.ledger.side.of(pair.path)
     if before is ABSENT:
         message = f"{subject} has a new rule, {quote(keyword)}"
-        work.ledger.note("rule-tightened", Effect.NARROWED, message, pointer, before, after)
+        work.ledger.note("rule-tightened", Effect.NARROWED, message, pointer, (before, after))
     elif after is ABSENT:
         message = f"{subject} no longer has the rule {quote(keyword)}"
-        work.ledger.note("rule-loosened", Effect.WIDENED, message, pointer, before, after)
+        work.ledger.note("rule-loosened", Effect.WIDENED, message, pointer, (before, after))
     else:
         message = f"the rule {quote(keyword)} of {subject} changed"
-        work.ledger.note("rule-changed", Effect.EXCHANGED, message, pointer, before, after)
+        work.ledger.note("rule-changed", Effect.EXCHANGED, message, pointer, (before, after))
 
 
 def _demand(document: Document, schema: Json) -> str | None:
@@ -116,10 +123,10 @@ def _compare_parts(old: View, new: View, pair: Pair, work: Work) -> None:
         work.push(Pair(before, old_pointer, after, new_pointer, pair.path))
     for schema, pointer in ours[common:]:
         message = f"{subject} no longer has one of the rules in `allOf`"
-        work.ledger.note("rule-loosened", Effect.WIDENED, message, pointer, schema)
+        work.ledger.note("rule-loosened", Effect.WIDENED, message, pointer, (schema, None))
     for schema, pointer in theirs[common:]:
         message = f"{subject} has one more rule in `allOf`"
-        work.ledger.note("rule-tightened", Effect.NARROWED, message, pointer, None, schema)
+        work.ledger.note("rule-tightened", Effect.NARROWED, message, pointer, (None, schema))
 
 
 def _without(
@@ -158,6 +165,6 @@ def compare_malformed(old: View, new: View, pair: Pair, work: Work) -> None:
             said = "is gone" if after is ABSENT else f"is now {value(after)}"
             was = "" if before is ABSENT else f" (was {value(before)})"
             message = f"{quote(keyword)} of {subject} {said}{was}: malformed"
-            work.ledger.note("rule-changed", Effect.EXCHANGED, message, pointer, before, after)
+            work.ledger.note("rule-changed", Effect.EXCHANGED, message, pointer, (before, after))
         old.keywords.pop(keyword, None)
         new.keywords.pop(keyword, None)

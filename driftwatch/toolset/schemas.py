@@ -10,7 +10,7 @@ from driftwatch.model import Json
 from driftwatch.toolset.change import COMPATIBLE, Change
 from driftwatch.toolset.forms import compare_forms
 from driftwatch.toolset.keywords import known
-from driftwatch.toolset.ledger import Effect, Ledger, Side
+from driftwatch.toolset.ledger import INPUT, Effect, Ledger, Side
 from driftwatch.toolset.limits import compare_limits
 from driftwatch.toolset.properties import compare_properties
 from driftwatch.toolset.remarks import compare_keywords, compare_remarks
@@ -32,34 +32,33 @@ _DIALECT = re.compile(r"^https?://json-schema\.org/(?:draft/)?(?P<name>draft-0\d
 
 
 def compare_schemas(side: Side, old: Json, new: Json, pointer: str, pool: Allowance) -> list[Change]:
-    """The differences between two schemas; messages lack the tool's name. What it costs comes out of the pool."""
-    granted = min(_STEPS, max(pool.left, 0))
-    own = Allowance(granted)
-    changes = _compare(Work(Document(old, pointer, own), Document(new, pointer, own), Ledger(side)), own)
-    pool.left -= granted - own.left
-    return changes
-
-
-def _compare(work: Work, allowance: Allowance) -> list[Change]:
-    side, old, new, pointer = work.ledger.side, work.old.root, work.new.root, work.old.pointer
+    """The differences between two schemas, without the tool's name. What it costs comes out of the pool."""
+    ledger = Ledger(side)
     if not isinstance(old, dict) or not isinstance(new, dict):
         if not same(old, new):
             message = f"the {side.name} schema is now {value(new)} (was {value(old)})"
-            work.ledger.note("schema-replaced", Effect.EXCHANGED, message, pointer, old, new)
-        return work.ledger.changes
-    if _lost(old, new) and side.name == "input":
+            ledger.note("schema-replaced", Effect.EXCHANGED, message, pointer, (old, new))
+    elif side is INPUT and _lost(old, new):
         message = "the input schema lost all its content"
-        work.ledger.note("schema-lost", Effect.EXCHANGED, message, pointer, old, new)
-        return work.ledger.changes
+        ledger.note("schema-lost", Effect.EXCHANGED, message, pointer, (old, new))
+    else:
+        granted = min(_STEPS, max(pool.left, 0))
+        own = Allowance(granted)
+        _compare_documents(Work(Document(old, pointer, own), Document(new, pointer, own), ledger), own)
+        pool.left -= granted - own.left
+    return ledger.changes
+
+
+def _compare_documents(work: Work, allowance: Allowance) -> None:
+    old, new, pointer = work.old.root, work.new.root, work.old.pointer
     _compare_dialects(old, new, pointer, work)
     work.push(Pair(old, pointer, new, pointer, ""))
     while work.todo:
         if not allowance.spend():
-            message = f"the {side.name} schema changed in more ways than can be followed"
+            message = f"the {work.ledger.side.name} schema changed in more ways than can be followed"
             work.ledger.note("rule-changed", Effect.EXCHANGED, message, pointer)
             break
         _compare_place(work.todo.pop(), work)
-    return work.ledger.changes
 
 
 def _compare_place(pair: Pair, work: Work) -> None:
@@ -87,19 +86,19 @@ def _compare_place(pair: Pair, work: Work) -> None:
 
 def _compare_shapes(old: View, new: View, pair: Pair, work: Work) -> None:
     """Compare places of which one is ``false``, or no schema."""
-    if same(pair.old, pair.new):
+    if old.shape == new.shape and (old.shape == "nothing" or same(pair.old, pair.new)):
         return
     subject = work.ledger.side.of(pair.path)
     is_input = work.ledger.side.name == "input"
     if old.shape == "junk" or new.shape == "junk":
         message = f"the schema of {subject} is now {value(pair.new)} (was {value(pair.old)})"
-        work.ledger.note("schema-replaced", Effect.EXCHANGED, message, new.pointer, pair.old, pair.new)
+        work.ledger.note("schema-replaced", Effect.EXCHANGED, message, new.pointer, (pair.old, pair.new))
     elif new.shape == "nothing":
         message = f"{subject} is {'now refused' if is_input else 'no longer there'}"
-        work.ledger.note("rule-tightened", Effect.NARROWED, message, new.pointer, pair.old, pair.new)
+        work.ledger.note("rule-tightened", Effect.NARROWED, message, new.pointer, (pair.old, pair.new))
     else:
         message = f"{subject} is {'now accepted' if is_input else 'now possible'}"
-        work.ledger.note("rule-loosened", Effect.WIDENED, message, new.pointer, pair.old, pair.new)
+        work.ledger.note("rule-loosened", Effect.WIDENED, message, new.pointer, (pair.old, pair.new))
 
 
 def _lost(old: dict[str, Json], new: dict[str, Json]) -> bool:
@@ -119,8 +118,7 @@ def _compare_dialects(old: dict[str, Json], new: dict[str, Json], pointer: str, 
         COMPATIBLE,
         f"`$schema` {said[0]} -> {said[1]}",
         f"{pointer}/$schema",
-        old.get("$schema"),
-        new.get("$schema"),
+        (old.get("$schema"), new.get("$schema")),
     )
 
 

@@ -1,13 +1,16 @@
-"""What the new text of a tool does to its reader that the old one did not: orders, hidden characters, links."""
+"""What the new text of a tool does to its reader that the old did not: orders, hidden characters, links."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from driftwatch.model import Json
+from driftwatch.toolset.canonical import canonical
 from driftwatch.toolset.change import HIDES, NEW_LINK, STEERS, TEXT, Change
+from driftwatch.toolset.characters import HIDDEN
 from driftwatch.toolset.keywords import PROSE
 from driftwatch.toolset.text import invisible, links, steering
+from driftwatch.toolset.tools import Entry
 from driftwatch.toolset.views import escape
 from driftwatch.toolset.wording import listed, quote, rewording
 
@@ -16,6 +19,9 @@ _SENTENCE = 4
 
 _READ = ("title", "description", "annotations", "inputSchema", "outputSchema", "execution")
 """The members of a tool that count, beside its name."""
+
+
+_NEW = object()
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +34,8 @@ class Text:
     """True when it is written to be read: a description, or a sentence anywhere."""
     described: bool
     """True when it stands under a keyword for descriptions."""
+    before: Json = None
+    """What the older definition has in the same place."""
 
 
 @dataclass(slots=True)
@@ -39,48 +47,80 @@ class Traits:
     hidden: Counter[str] = field(default_factory=Counter)
     links: set[str] = field(default_factory=set)
 
+    def __bool__(self) -> bool:
+        return bool(self.orders or self.hidden or self.links)
 
-def texts(tool: Json) -> Iterator[Text]:
-    """Every string of a tool that counts, names of parameters included, in no order."""
-    if not isinstance(tool, dict):
-        todo: list[tuple[str, Json, bool]] = [("", tool, False)]
+
+def texts(new: Json, old: Json = None) -> Iterator[Text]:
+    """Every string of a tool that counts, names of parameters included, in no order.
+
+    With an older definition, only the strings in those parts that differ from it.
+    """
+    if isinstance(new, dict):
+        past = old if isinstance(old, dict) else {}
+        todo = [(f"/{name}", new.get(name), past.get(name), name in PROSE) for name in ("name", *_READ)]
     else:
-        todo = [(f"/{name}", tool.get(name), name in PROSE) for name in ("name", *_READ)]
+        todo = [("", new, None, False)]
     while todo:
-        pointer, item, described = todo.pop()
+        pointer, item, before, described = todo.pop()
         if isinstance(item, str):
-            prose = described or len(item.split(None, _SENTENCE)) >= _SENTENCE
-            yield Text(pointer, item, prose, described)
+            if item != before:
+                prose = described or len(item.split(None, _SENTENCE)) >= _SENTENCE
+                yield Text(pointer, item, prose, described, before)
         elif isinstance(item, dict):
+            past = before if isinstance(before, dict) else {}
             for name, member in item.items():
-                below = f"{pointer}/{escape(name)}"
-                yield Text(below, name, prose=False, described=False)
-                todo.append((below, member, name in PROSE))
+                below, other = f"{pointer}/{escape(name)}", past.get(name, _NEW)
+                if other is _NEW:
+                    yield Text(below, name, prose=False, described=False)
+                if not _equal(member, other):
+                    todo.append((below, member, other, name in PROSE))
         elif isinstance(item, list):
-            todo += [(f"{pointer}/{index}", member, described) for index, member in enumerate(item)]
+            todo += _members(pointer, item, before, described=described)
 
 
-def screen(changes: list[Change], old: Json, new: Json) -> list[Change]:
+def _members(
+    pointer: str, item: list[Json], before: Json, *, described: bool
+) -> Iterator[tuple[str, Json, Json, bool]]:
+    past = before if isinstance(before, list) else []
+    for index, member in enumerate(item):
+        yield f"{pointer}/{index}", member, past[index] if index < len(past) else None, described
+
+
+def _equal(one: Json, other: Json) -> bool:
+    """Equal as far as strings go (1 and true are not told apart); different when too deep to compare."""
+    try:
+        return bool(one == other)
+    except RecursionError:
+        return False
+
+
+def screen(changes: list[Change], old: Entry, new: Entry) -> list[Change]:
     """The changes of one tool, flagged where its new text newly steers, hides or links.
 
     Text that no change accounts for (in the branch of a union, in a definition) becomes a change of its own.
     """
-    old_texts = list(texts(old))
-    known = {item.text for item in old_texts}
-    before = {item.pointer: item.text for item in old_texts if item.described}
     past: Traits | None = None
     screened = list(changes)
     places = {change.pointer or "": place for place, change in enumerate(changes) if change.after is not None}
-    for item in sorted(texts(new), key=lambda item: (item.pointer, item.text)):
-        if item.text in known:
+    fresh = [
+        item for item in texts(new.tool, old.tool) if item.described or item.prose or HIDDEN.search(item.text)
+    ]
+    for item in sorted(fresh, key=lambda item: (item.pointer, item.text)):
+        form = canonical(item.text)
+        if form in old.contract or form in old.surface:  # only moved
             continue
-        past = past or traits(old_texts)
-        flags, said = judged(item, past)
+        flags: tuple[str, ...] = ()
+        said = ""
+        does = traits((item,))
+        if does:
+            past = past or traits(texts(old.tool))
+            flags, said = judged(does, past)
         place = _accounting(places, item.pointer)
         if place is not None:
             screened[place] = flagged(screened[place], flags, said)
-        elif flags or (item.described and (item.pointer in before or not changes)):
-            screened.append(flagged(_wording(item, before.get(item.pointer)), flags, said))
+        elif flags or (item.described and (isinstance(item.before, str) or not changes)):
+            screened.append(flagged(_wording(item), flags, said))
     return screened
 
 
@@ -95,9 +135,8 @@ def traits(of: Iterable[Text]) -> Traits:
     return found
 
 
-def judged(item: Text, past: Traits) -> tuple[tuple[str, ...], str]:
-    """The flags of a new text, and the words for them."""
-    now = traits((item,))
+def judged(now: Traits, past: Traits) -> tuple[tuple[str, ...], str]:
+    """The flags of a text that does something, and the words for them, against what the old texts did."""
     flags, said = [], []
     orders = [text for key, text in now.orders.items() if key not in past.orders]
     if orders:
@@ -129,7 +168,8 @@ def _accounting(places: dict[str, int], pointer: str) -> int | None:
     return places.get(pointer)
 
 
-def _wording(item: Text, before: str | None) -> Change:
+def _wording(item: Text) -> Change:
+    before = item.before if isinstance(item.before, str) else None
     told = f"is now {quote(item.text, 100)}" if before is None else f"changed: {rewording(before, item.text)}"
     return Change(
         kind="wording",

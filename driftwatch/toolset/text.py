@@ -42,7 +42,7 @@ class Phrase:
     end: int
     """Indexes into the text, end exclusive."""
     order: bool
-    """True when it tells the agent what to do; False where the words may only describe ("never returns null")."""
+    """True when it tells the agent what to do; False where it may only describe ("never returns null")."""
     key: str
     """The phrase and the word after it, folded: equal for two wordings that say the same."""
 

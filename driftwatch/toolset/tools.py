@@ -36,6 +36,8 @@ class Entry:
     """As received."""
     name: str
     """The name in canonical form, ``null`` without one."""
+    schema: str
+    """The input schema, ``null`` without one."""
     contract: str
     """The object of name and input schema."""
     surface: str
@@ -45,7 +47,7 @@ class Entry:
     def of(cls, tool: Json) -> "Entry":
         """Accepts anything: what is no object is its own contract and has no surface."""
         if not isinstance(tool, dict):
-            return cls(tool, "null", canonical(tool), "null")
+            return cls(tool, "null", "null", canonical(tool), "null")
         name = canonical(tool.get("name"))
         schema = canonical_schema(tool.get("inputSchema"))
         surface = (
@@ -55,13 +57,7 @@ class Entry:
             f',"outputSchema":{canonical_schema(tool.get("outputSchema"))}'
             f',"title":{canonical(tool.get("title"))}}}'
         )
-        return cls(tool, name, f'{{"inputSchema":{schema},"name":{name}}}', surface)
-
-    @property
-    def schema(self) -> str:
-        """The input schema in canonical form, ``null`` without one."""
-        start, end = '{"inputSchema":', f',"name":{self.name}}}'
-        return self.contract[len(start) : -len(end)] if self.contract.startswith(start) else "null"
+        return cls(tool, name, schema, f'{{"inputSchema":{schema},"name":{name}}}', surface)
 
     @property
     def order(self) -> tuple[str, str, str]:

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from driftwatch.model import Json
 from driftwatch.toolset.canonical import canonical
 from driftwatch.toolset.ledger import Effect, Ledger, Side
-from driftwatch.toolset.views import View, types
-from driftwatch.toolset.wording import either, listed, value
+from driftwatch.toolset.views import View, same, types
+from driftwatch.toolset.wording import either, listed, spelled, value
 
 TYPES = ("string", "number", "integer", "boolean", "object", "array", "null")
 """In the order in which they are said."""
@@ -32,15 +32,17 @@ def kinds(view: View, *, root: bool = False) -> frozenset[str] | None:
 
 
 def values(view: View) -> list[Json] | None:
-    """The values that ``const`` or else ``enum`` allows; None for any."""
-    if "const" in view.keywords:
-        return [view.keywords["const"]]
+    """The values that ``enum`` and ``const`` allow; None for any."""
     allowed = view.keywords.get("enum")
+    if "const" in view.keywords:
+        constant = view.keywords["const"]
+        refused = isinstance(allowed, list) and not any(same(constant, item) for item in allowed)
+        return [] if refused else [constant]
     return allowed if isinstance(allowed, list) else None
 
 
 def compare_types(old: View, new: View, subject: str, ledger: Ledger, *, root: bool) -> tuple[set[str], bool]:
-    """Note a change of type. Returns the types lost or gained, and whether any type remains."""
+    """Note a change of type. Returns the types lost or gained, and whether any but null remains."""
     before, after = kinds(old, root=root), kinds(new, root=root)
     if before == after:
         return set(), True
@@ -50,10 +52,10 @@ def compare_types(old: View, new: View, subject: str, ledger: Ledger, *, root: b
         return set(), True
     pointer = (new if "type" in new.keywords or "type" not in old.keywords else old).at("type")
     message, kind, effect = _type_change(ledger.side, subject, (before, after), lost, gained)
-    ledger.note(kind, effect, message, pointer, _named(before), _named(after))
-    remains = {kind for kind in before or _EVERY if _accepts(after, kind)} - {"null"}
-    narrower = {kind for kind in after or _EVERY if _accepts(before, kind)} - {"null"}
-    return lost | gained, bool(remains or narrower)
+    ledger.note(kind, effect, message, pointer, (_named(before), _named(after)))
+    kept = {kind for kind in before or _EVERY if _accepts(after, kind)}
+    kept |= {kind for kind in after or _EVERY if _accepts(before, kind)}
+    return lost | gained, not (lost and gained) or bool(kept - {"null"})
 
 
 def _type_change(
@@ -79,7 +81,9 @@ def type_words(of: Iterable[str] | None) -> str:
     """``string or null``; ``any type`` for None."""
     if of is None:
         return "any type"
-    return either(sorted(of, key=lambda kind: (TYPES.index(kind) if kind in TYPES else len(TYPES), kind)))
+    return either(
+        map(spelled, sorted(of, key=lambda kind: (TYPES.index(kind) if kind in TYPES else len(TYPES), kind)))
+    )
 
 
 def _accepts(of: frozenset[str] | None, kind: str) -> bool:
@@ -101,7 +105,9 @@ def _type_of(of: Json) -> str:
         return "boolean"
     if isinstance(of, (int, float)):
         return "integer" if isinstance(of, int) or of.is_integer() else "number"
-    return {str: "string", list: "array"}.get(type(of), "object")
+    if isinstance(of, str):
+        return "string"
+    return "array" if isinstance(of, list) else "object"
 
 
 def compare_values(old: View, new: View, moved: set[str], subject: str, ledger: Ledger) -> None:
@@ -113,12 +119,12 @@ def compare_values(old: View, new: View, moved: set[str], subject: str, ledger: 
     if before is None:
         if not _covers_boolean(after or []):
             message = f"{subject} {ledger.side.must} one of {_listed(after or [])}"
-            ledger.note("values-removed", Effect.NARROWED, message, pointer, before, after)
+            ledger.note("values-removed", Effect.NARROWED, message, pointer, (before, after))
         return
     if after is None:
         if not _covers_boolean(before):
             message = f"{subject} is no longer limited to {_listed(before)}"
-            ledger.note("values-added", Effect.WIDENED, message, pointer, before, after)
+            ledger.note("values-added", Effect.WIDENED, message, pointer, (before, after))
         return
     known, allowed = ({canonical(item): item for item in items} for items in (before, after))
     lost = [item for form, item in known.items() if form not in allowed and _type_of(item) not in moved]
@@ -126,17 +132,17 @@ def compare_values(old: View, new: View, moved: set[str], subject: str, ledger: 
     input_side = ledger.side.name == "input"
     if len(known) == len(allowed) == 1 and lost and gained:
         message = f"{subject} {ledger.side.must} {value(gained[0])} (was {value(lost[0])})"
-        ledger.note("values-removed", Effect.EXCHANGED, message, pointer, before, after)
+        ledger.note("values-removed", Effect.EXCHANGED, message, pointer, (before, after))
         return
     if lost:
         verb = "no longer accepts" if input_side else "is no longer"
         ledger.note(
-            "values-removed", Effect.NARROWED, f"{subject} {verb} {_listed(lost)}", pointer, before, after
+            "values-removed", Effect.NARROWED, f"{subject} {verb} {_listed(lost)}", pointer, (before, after)
         )
     if gained:
         verb = "now also accepts" if input_side else "may now also be"
         ledger.note(
-            "values-added", Effect.WIDENED, f"{subject} {verb} {_listed(gained)}", pointer, before, after
+            "values-added", Effect.WIDENED, f"{subject} {verb} {_listed(gained)}", pointer, (before, after)
         )
 
 

@@ -36,7 +36,7 @@ class View:
     """Where the schema stands in its tool."""
     keywords: dict[str, Json] = field(default_factory=dict)
     sources: dict[str, str] = field(default_factory=dict)
-    """For a keyword (or ``properties/<name>``) that came from elsewhere: the pointer of the schema it stands in."""
+    """For a keyword (or ``properties/<name>``) from elsewhere: the pointer of the schema it stands in."""
     shape: str = "schema"
     """``schema``, ``nothing`` (the schema false) or ``junk`` (no schema at all)."""
     target: str | None = None
@@ -170,7 +170,7 @@ def names(of: Json) -> list[str]:
 
 
 def _unwrap(view: View) -> bool:
-    """Take in the schemas of an allOf, or the only one of a union, that fit beside the view's own keywords."""
+    """Take in those schemas of an allOf, or of a union of one, that fit beside the view's own keywords."""
     for combinator in ("allOf", *UNIONS):
         branches = view.keywords.get(combinator)
         if not isinstance(branches, list) or (combinator != "allOf" and len(branches) != 1):
@@ -190,11 +190,12 @@ def _unwrap(view: View) -> bool:
 
 
 def _merge(view: View, schema: Json, pointer: str) -> bool:
-    """Take in a schema that holds as well; False, and nothing done, where one set of keywords cannot say both.
+    """Take in a schema that holds as well; False, and nothing done, where one schema cannot say both.
 
     Titles, descriptions and the like of the view stand before the schema's.
     """
-    if schema is True:
+    if isinstance(schema, bool):
+        view.shape = view.shape if schema else "nothing"
         return True
     if not isinstance(schema, dict) or _clashes(view, schema):
         return False

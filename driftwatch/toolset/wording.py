@@ -1,4 +1,4 @@
-"""Values, types and texts as they stand in the sentences of a diff: short, quoted, hidden characters spelled out."""
+"""Values and texts as they stand in the sentences of a diff: short, quoted, hidden characters spelled out."""
 
 import json
 from collections.abc import Iterable
@@ -11,6 +11,8 @@ _VALUE = 60
 _EXCERPT = 100
 _CONTEXT = 24
 _LISTED = 4
+_SURROGATES = range(0xD800, 0xE000)
+_BASIC_PLANE = range(0x10000)
 
 
 def quote(text: str, limit: int = _NAME) -> str:
@@ -28,8 +30,8 @@ def spelled(text: str) -> str:
 
 def _spelled(character: str) -> str:
     code_point = ord(character)
-    if HIDDEN.match(character) or 0xD800 <= code_point <= 0xDFFF:
-        return f"\\u{code_point:04x}" if code_point < 0x10000 else f"\\U{code_point:08x}"
+    if HIDDEN.match(character) or code_point in _SURROGATES:
+        return f"\\u{code_point:04x}" if code_point in _BASIC_PLANE else f"\\U{code_point:08x}"
     return character
 
 

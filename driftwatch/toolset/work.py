@@ -1,10 +1,14 @@
 """The worklist of one comparison: pairs of places still to be compared, and where findings go."""
 
+import re
 from dataclasses import dataclass, field
 
 from driftwatch.model import Json
 from driftwatch.toolset.ledger import Ledger
 from driftwatch.toolset.views import Document
+
+_DEFINITIONS = ("$defs", "definitions")
+_TO_DEFINITIONS = re.compile(r"'\$ref': '#/(?:\$defs|definitions)/[^']*'")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +37,31 @@ class Work:
     todo: list[Pair] = field(default_factory=list)
     seen: dict[tuple[int, int], Pair] = field(default_factory=dict)
     """By identity; the pair is kept so that the identities stay taken."""
+    same_definitions: bool = field(init=False)
+    """True when every definition is the same in both: a reference to one then means the same too."""
+
+    def __post_init__(self) -> None:
+        self.same_definitions = True  # while the definitions themselves are compared
+        one, other = (
+            {name: document.root[name] for name in _DEFINITIONS if name in document.root}
+            for document in (self.old, self.new)
+        )
+        self.same_definitions = self._unchanged(one, other)
 
     def push(self, pair: Pair) -> None:
-        """Compare this pair too, unless it was compared before (a cycle, or a definition used twice)."""
+        """Compare this pair too, unless it cannot differ or was compared before (a definition used twice)."""
         key = id(pair.old), id(pair.new)
-        if key not in self.seen:
+        if key not in self.seen and not self._unchanged(pair.old, pair.new):
             self.seen[key] = pair
             self.todo.append(pair)
+
+    def _unchanged(self, old: Json, new: Json) -> bool:
+        """True when both are written alike and point to nothing that may differ; may miss, never errs."""
+        try:
+            # Python's equality takes true for 1, its spelling does not.
+            if old != new or (text := repr(old)) != repr(new):
+                return False
+        except (RecursionError, ValueError):  # too deep, or an integer too long to spell
+            return False
+        references = text.count("$ref") + text.count("$dynamicRef")
+        return not references or (self.same_definitions and len(_TO_DEFINITIONS.findall(text)) == references)

@@ -1,0 +1,163 @@
+"""Edits to the values of a parameter (lists, limits, defaults): each is one change in its words."""
+
+import pytest
+
+from tests.toolset.scene import Case, case, check, item_schema
+
+CASES = [
+    case(
+        "an enum narrowed",
+        lambda s: s.parameters("create_order")["priority"].update(enum=["normal", "high"]),
+        "breaking values-removed /inputSchema/properties/priority/enum",
+        '"create_order": "priority" no longer accepts "low"',
+    ),
+    case(
+        "an enum widened",
+        lambda s: s.parameters("create_order")["priority"]["enum"].append("urgent"),
+        "compatible values-added /inputSchema/properties/priority/enum",
+        '"create_order": "priority" now also accepts "urgent"',
+    ),
+    case(
+        "a minimum raised",
+        lambda s: s.parameters("search")["limit"].update(minimum=5),
+        "breaking limit-tightened /inputSchema/properties/limit/minimum",
+        '"search": "limit" must now be at least 5 (was 1)',
+    ),
+    case(
+        "another default",
+        lambda s: s.parameters("search")["limit"].update(default=10),
+        "compatible default /inputSchema/properties/limit/default",
+        '"search": "limit" now defaults to 10 (was 20)',
+    ),
+    case(
+        "another constant",
+        lambda s: s.parameters("search").update(mode={"const": "exact"}),
+        "breaking values-removed /inputSchema/properties/mode/const",
+        '"search": "mode" must now be "exact" (was "fast")',
+    ),
+    case(
+        "values listed for the first time",
+        lambda s: s.parameters("create_order")["note"].update(enum=["a", "b"]),
+        "breaking values-removed /inputSchema/properties/note/enum",
+        '"create_order": "note" must now be one of "a", "b"',
+    ),
+    case(
+        "values no longer listed",
+        lambda s: s.parameters("create_order")["priority"].pop("enum"),
+        "compatible values-added /inputSchema/properties/priority/enum",
+        '"create_order": "priority" is no longer limited to "high", "low", "normal"',
+    ),
+    case(
+        "a constant that becomes a choice",
+        lambda s: s.parameters("search").update(mode={"enum": ["fast", "exact"]}),
+        "compatible values-added /inputSchema/properties/mode/enum",
+        '"search": "mode" now also accepts "exact"',
+    ),
+    case(
+        "1 that becomes true",
+        lambda s: s.parameters("search")["limit"].update(default=True),
+        "compatible default /inputSchema/properties/limit/default",
+        '"search": "limit" now defaults to true (was 20)',
+    ),
+    case(
+        "a maximum lowered",
+        lambda s: s.parameters("search")["limit"].update(maximum=50),
+        "breaking limit-tightened /inputSchema/properties/limit/maximum",
+        '"search": "limit" must now be at most 50 (was 100)',
+    ),
+    case(
+        "a maximum raised",
+        lambda s: s.parameters("search")["limit"].update(maximum=500),
+        "compatible limit-loosened /inputSchema/properties/limit/maximum",
+        '"search": "limit" may now be at most 500 (was 100)',
+    ),
+    case(
+        "a maximum dropped",
+        lambda s: s.parameters("search")["limit"].pop("maximum"),
+        "compatible limit-loosened /inputSchema/properties/limit/maximum",
+        '"search": "limit" no longer has an upper limit (was 100)',
+    ),
+    case(
+        "a first maximum",
+        lambda s: s.parameters("search")["score"].update(maximum=9.5),
+        "breaking limit-tightened /inputSchema/properties/score/maximum",
+        '"search": "score" must now be at most 9.5 (no limit before)',
+    ),
+    case(
+        "an exclusive bound that becomes inclusive",
+        lambda s: s.parameters("search").update(score={"type": "number", "minimum": 0, "multipleOf": 0.5}),
+        "compatible limit-loosened /inputSchema/properties/score/minimum",
+        '"search": "score" may now be at least 0 (was more than 0)',
+    ),
+    case(
+        "a longer minimum length",
+        lambda s: s.parameters("create_order")["customer"].update(minLength=8),
+        "breaking limit-tightened /inputSchema/properties/customer/minLength",
+        '"create_order": "customer" must now have at least 8 characters (was 3)',
+    ),
+    case(
+        "no minimum length",
+        lambda s: s.parameters("create_order")["customer"].update(minLength=0),
+        "compatible limit-loosened /inputSchema/properties/customer/minLength",
+        '"create_order": "customer" may now have any number of characters (was at least 3)',
+    ),
+    case(
+        "fewer items",
+        lambda s: s.parameters("search")["tags"].update(maxItems=1),
+        "breaking limit-tightened /inputSchema/properties/tags/maxItems",
+        '"search": "tags" must now have at most 1 item (was 5)',
+    ),
+    case(
+        "unique items",
+        lambda s: s.parameters("search")["tags"].update(uniqueItems=True),
+        "breaking limit-tightened /inputSchema/properties/tags/uniqueItems",
+        '"search": the items of "tags" must now be unique',
+    ),
+    case(
+        "a finer multiple",
+        lambda s: s.parameters("search")["score"].update(multipleOf=0.1),
+        "compatible limit-loosened /inputSchema/properties/score/multipleOf",
+        '"search": "score" may now be a multiple of 0.1 (was 0.5)',
+    ),
+    case(
+        "another multiple",
+        lambda s: s.parameters("search")["score"].update(multipleOf=0.3),
+        "breaking limit-changed /inputSchema/properties/score/multipleOf",
+        '"search": "score" must now be a multiple of 0.3 (was 0.5)',
+    ),
+    case(
+        "another pattern",
+        lambda s: item_schema(s)["properties"]["sku"].update(pattern="^[A-Z]{4}"),
+        "breaking pattern /inputSchema/properties/items/items/properties/sku/pattern",
+        '"create_order": "items[].sku" must now match "^[A-Z]{4}" (was "^[A-Z]{3}")',
+    ),
+    case(
+        "no pattern",
+        lambda s: item_schema(s)["properties"]["sku"].pop("pattern"),
+        "compatible pattern /inputSchema/properties/items/items/properties/sku/pattern",
+        '"create_order": "items[].sku" need no longer match "^[A-Z]{3}"',
+    ),
+    case(
+        "another format",
+        lambda s: s.parameters("create_order")["when"].update(format="date-time"),
+        "breaking format /inputSchema/properties/when/format",
+        '"create_order": "when" must now be of the format "date-time" (was "date")',
+    ),
+    case(
+        "a first format",
+        lambda s: s.parameters("create_order")["note"].update(format="uri"),
+        "breaking format /inputSchema/properties/note/format",
+        '"create_order": "note" must now be of the format "uri" (no format before)',
+    ),
+    case(
+        "a format that nothing checks",
+        lambda s: s.parameters("search")["limit"].update(format="int64"),
+        "compatible format /inputSchema/properties/limit/format",
+        '"search": "limit" is now marked with the format "int64" (no format before)',
+    ),
+]
+
+
+@pytest.mark.parametrize("edit", CASES, ids=str)
+def test_an_edit_to_values_is_one_change_with_its_class_and_its_words(edit: Case) -> None:
+    check(edit)
