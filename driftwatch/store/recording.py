@@ -7,13 +7,12 @@ from datetime import datetime
 
 from sqlalchemy import RowMapping
 
-from driftwatch.errors import StoreError
 from driftwatch.model import Certificate, Event, Json, Trigger
 from driftwatch.store import mapping
 from driftwatch.store import statements as sql
 from driftwatch.store.columns import encode
 from driftwatch.store.ports import DeliveryPlan, RunRecord, ToolsetRecord
-from driftwatch.store.unit import Unit
+from driftwatch.store.unit import Unit, unknown_server
 from driftwatch.transitions import Changes, Interval, Memory, SubjectState
 
 
@@ -22,11 +21,11 @@ class Recording(Unit):
 
     _locked: tuple[RowMapping, Memory] | None = None
     _observed_at: datetime | None = None
-    """When the run of this transaction was made."""
+    """When the run was made that this transaction recorded for the locked server."""
 
     def lock_server(self, server: str) -> Memory | None:
         """Lock a server's row and read what is remembered; the first call of every run's transaction."""
-        self._locked = self._memory(server, lock=True)
+        self._locked, self._observed_at = self._memory(server, lock=True), None
         return self._locked[1] if self._locked else None
 
     def record_run(self, run: RunRecord) -> bool:
@@ -80,7 +79,7 @@ class Recording(Unit):
             "confirm_depth": changes.confirm.depth if changes.confirm else None,
         }
         self._run(sql.UPDATE_SERVER, {"key": key, **values})
-        self._locked = None
+        self._locked = self._observed_at = None
 
     def record_event(self, event: Event, deliveries: Sequence[DeliveryPlan]) -> None:
         """Write one event that no run produced, with its rows of the outbox."""
@@ -91,7 +90,7 @@ class Recording(Unit):
         if self._locked is None or self._locked[1].server != server:
             self.lock_server(server)
         if self._locked is None:
-            raise StoreError(f"the database knows no server named {server!r}; start the service with it once")
+            raise unknown_server(server)
         return self._locked
 
     def _write_intervals(self, key: int, intervals: Iterable[Interval]) -> None:
@@ -152,9 +151,11 @@ class Recording(Unit):
                 "position": position,
                 "name": name,
                 "digest": digest,
-                "body_id": ids[position],
+                "body_id": body,
             }
-            for position, (name, digest) in enumerate(toolset.per_tool)
+            for position, ((name, digest), body) in enumerate(
+                zip(toolset.per_tool, ids[: len(toolset.tools)], strict=True)
+            )
         ]
         self._run(sql.ADD_TOOLSET_TOOLS, tools)
 

@@ -26,6 +26,11 @@ class Process:
     """True where an instance lock proves that no other service works on this database."""
 
 
+def unknown_server(name: str) -> StoreError:
+    """The error for a server that was never configured."""
+    return StoreError(f"the database knows no server named {name!r}; start the service with it once")
+
+
 class Unit:
     """One unit of work on one connection."""
 
@@ -57,7 +62,7 @@ class Unit:
         """The key of a server. Raises StoreError for one that was never configured."""
         key = self._find_server(name)
         if key is None:
-            raise StoreError(f"the database knows no server named {name!r}; start the service with it once")
+            raise unknown_server(name)
         return key
 
     def _memory(self, name: str, *, lock: bool = False) -> tuple[RowMapping, Memory] | None:
