@@ -64,16 +64,26 @@ class _Room:
     """How much of every note is shown."""
 
     items: int
+    first: int = 0
+    """How many items of the first note, the worst, where that is more than of the others."""
     fix: bool = True
     facts: bool = True
+    brief: bool = False
+    """Of every note but the first only its first line."""
 
 
+_FIRST = (12, 10, 8, 7, 6, 5, 4)
 _ROOMS = (
-    *(_Room(items) for items in (1000, 100, 60, 40, 28, 20, 15, 12, 10, 8, 7, 6, 5, 4, 3, 2, 1)),
+    *(_Room(items) for items in (1000, 100, 60, 40, 28, 20, 15, 12, 10, 8, 7, 6, 5, 4)),
+    *(_Room(1, first) for first in _FIRST),
+    *(_Room(1, first, fix=False) for first in _FIRST),
+    *(_Room(0, first, fix=False, facts=False) for first in _FIRST),
+    *(_Room(0, first, fix=False, facts=False, brief=True) for first in (*_FIRST, 3, 2, 1)),
+    _Room(1),
     _Room(1, fix=False),
     _Room(0, fix=False, facts=False),
 )
-"""From generous to terse; the first that fits is taken."""
+"""From generous to terse; the first that fits is taken. What hurts most keeps its details longest."""
 
 
 def arrange(notes: Sequence[Note]) -> tuple[Section, ...]:
@@ -163,20 +173,22 @@ def _blocks(sections: Sequence[Section], voice: Voice, room: _Room) -> Iterator[
         shared = _shared_facts(section, voice) if room.facts else ()
         for number, note in enumerate(section.notes):
             first, last = number == 0, number == len(section.notes) - 1
+            worst = first and section is sections[0]
             yield (
                 *(heading if first else ()),
-                *_lines(note, room),
+                *_lines(note, room, worst=worst),
                 *(_facts(note, voice, room, shared) if room.facts else ()),
                 *(shared if last else ()),
             )
 
 
-def _lines(note: Note, room: _Room) -> Iterator[Line]:
-    for number, line in enumerate(note.lines):
+def _lines(note: Note, room: _Room, *, worst: bool) -> Iterator[Line]:
+    items = max(room.items, room.first) if worst else room.items
+    for number, line in enumerate(note.lines[:1] if room.brief and not worst else note.lines):
         yield Line(Role.TEXT if number else Role.LEAD, clip(line, LINE_LIMIT))
-    for item in note.items[: room.items]:
+    for item in note.items[:items]:
         yield Line(Role.ITEM, clip(item, LINE_LIMIT))
-    rest = len(note.items) - room.items
+    rest = len(note.items) - items
     if rest > 0:
         yield Line(Role.REST, f"+{rest} more")
 

@@ -14,7 +14,8 @@ id of the incident that the event opens, carries on or closes, or null:
   "fingerprint": pair, "previous_fingerprint": pair, "accepted": bool, "seen_before": iso or null,
   "incident"}``
 * ``era_changed``: ``{"appeared": [eras], "vanished": [eras], "surfaces": [{"era", "revision", "tools"}],
-  "incident": null}``
+  "incident": null, "applicable": [check ids], "inapplicable": [check ids]}``: the last two name the checks
+  whose rules began or ceased to apply with it, and whose own events do not alert
 * ``flapping``: the details of the change that it stands for, and ``{"change": its kind, "changes": int,
   "values": {value: times confirmed}, "window_s": float, "settle": int}``
 * ``unsettled``: ``{"values": {value: times turned to}, "departures": int, "settle": int, "incident"}``

@@ -15,6 +15,9 @@ from driftwatch.transitions.values import check_subject, state_of
 _NAMESPACE = uuid.UUID("6f0d4c1e-54a3-5d0b-9a5e-0d8f1c1b7a11")
 """Of the ids of events and incidents. They are persisted: it never changes."""
 
+_NOT_APPLICABLE = f"{State.NOT_CHECKED}:not-applicable"
+"""The value of a check whose rule another era or revision has."""
+
 _TOLD_SINCE_THE_BEGINNING = frozenset({EventKind.RECOVERY, EventKind.COVERAGE_BACK})
 
 
@@ -225,6 +228,7 @@ class Ledger:
         if self._added or self._moved or self._removed:
             details = {"moved": self._moved, "added": self._added, "removed": self._removed}
             self.note(EventKind.REBASED, details)
+        self._fold_into_eras()
         order = {check_subject(result.check): number for number, result in enumerate(self.report.results)}
         self._events.sort(
             key=lambda event: (
@@ -247,6 +251,25 @@ class Ledger:
             events=tuple(self._events),
             confirm=confirm,
         )
+
+    def _fold_into_eras(self) -> None:
+        """Let a change of eras speak for the checks whose rules begin or cease to apply with it."""
+        place = next((n for n, event in enumerate(self._events) if event.kind is EventKind.ERA_CHANGED), None)
+        if place is None:
+            return
+        folded: dict[EventKind, list[Json]] = {EventKind.COVERAGE_BACK: [], EventKind.COVERAGE_LOST: []}
+        for number, event in enumerate(self._events):
+            ends = (event.before, event.after)
+            if event.kind in folded and event.subject and _NOT_APPLICABLE in ends and event.alerts:
+                folded[event.kind].append(event.subject.removeprefix("check:"))
+                self._events[number] = replace(event, alerts=False)
+        era = self._events[place]
+        details = {
+            **era.details,
+            "applicable": folded[EventKind.COVERAGE_BACK],
+            "inapplicable": folded[EventKind.COVERAGE_LOST],
+        }
+        self._events[place] = replace(era, details=details)
 
     def _incident_of(self, step: Step, verdict: Verdict, event: str) -> Incident | None:
         incident = self.incident(step.after.subject)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from driftwatch.alerts.text import count, duration, label
+from driftwatch.alerts.text import count, duration, label, listed
 from driftwatch.alerts.wording.note import (
     Note,
     Voice,
@@ -120,13 +120,23 @@ def era_changed(event: Event, voice: Voice) -> Note:
         level=event.level,
         phrase=f"protocol eras changed - {before} -> {after}",
         tally="eras changed",
-        lines=(f"Protocol eras: {before} -> {after}",),
+        lines=(f"Protocol eras: {before} -> {after}", *_rules(event)),
         items=tuple(_surface(item) for item in surfaces),
         since=began(event),
         release=release(event.details),
         affected=f"clients that speak only {' or '.join(lost)}" if lost else None,
         fix=voice.fix("mcp/era-coverage") if lost else None,
     )
+
+
+def _rules(event: Event) -> list[str]:
+    """The checks whose rules the other eras have, or do not have."""
+    told = {"applicable": "Checked now, because the rule applies", "inapplicable": "No longer checked"}
+    return [
+        f"{said}: {listed(map(label, ids))}."
+        for key, said in told.items()
+        if (ids := strings(event.details.get(key)))
+    ]
 
 
 def subject_words(subject: str | None) -> str:
