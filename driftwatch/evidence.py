@@ -56,7 +56,7 @@ class Remark:
 
     code: str
     """bom, duplicate-member, id-type, id-wrong, id-null, batch, result-and-error, unterminated-event,
-    unrequested-encoding, lone-surrogate, no-content-type, server-request, wrong-length."""
+    unrequested-encoding, lone-surrogate, number-range, no-content-type, server-request, wrong-length."""
     message: str
 
 
@@ -213,7 +213,8 @@ class Tls:
     verify_message: str | None
     fault: str | None
     """A stable code when not verified: expired, not-yet-valid, intermediate-expired, self-signed, unknown-ca,
-    missing-intermediate, wrong-host, client-certificate, protocol-version, not-tls, handshake, strictness."""
+    missing-intermediate, wrong-host, client-certificate, protocol-version, alpn, not-tls, handshake,
+    strictness, unsuitable (made for another purpose, or too weak)."""
     host: str
     """The name or address that was asked for, as an A-label."""
     host_matches: bool | None

@@ -331,7 +331,7 @@ class SocketStream(httpcore.AsyncNetworkStream):
                 await self._writable()
             except ssl.SSLWantReadError:
                 await self._readable()
-            except ConnectionError:
+            except (ConnectionError, ssl.SSLEOFError):
                 # A server may refuse early and close: what it said before is still there to be read.
                 return
 

@@ -7,6 +7,7 @@ from typing import cast
 
 import httpcore
 
+from driftwatch.evidence import Tls
 from driftwatch.probe.connect import READ_SIZE, SocketStream
 from driftwatch.probe.fault import Broken
 from driftwatch.probe.place import Place
@@ -19,6 +20,11 @@ class _Http11(httpcore.AsyncHTTP11Connection):
     READ_NUM_BYTES = READ_SIZE
     MAX_INCOMPLETE_EVENT_SIZE = 2**24  # the stream counts, and says what was too large
 
+    def __init__(self, origin: httpcore.Origin, stream: SocketStream) -> None:
+        super().__init__(origin, stream)
+        # Nobody shares a connection of a probe; the lock would cost two turns of the event loop per request.
+        self._state_lock = contextlib.nullcontext()  # type: ignore[assignment]
+
     @property
     def surplus(self) -> int:
         """Bytes that came after the end of the reply."""
@@ -28,9 +34,11 @@ class _Http11(httpcore.AsyncHTTP11Connection):
 class Connection:
     """Asks one thing at a time and hands out the body in chunks as they come."""
 
-    def __init__(self, stream: SocketStream, place: Place) -> None:
+    def __init__(self, stream: SocketStream, place: Place, certificate: Tls | None = None) -> None:
         self.stream = stream
         self.place = place
+        self.certificate = certificate
+        """What its handshake showed; None for plain TCP."""
         self._http = _Http11(place.origin, stream)
         self._response: httpcore.Response | None = None
         self._ended = False

@@ -220,7 +220,7 @@ def _position(text: str, error: json.JSONDecodeError) -> str:
     if not text.strip():
         return "the body is empty"
     at = len(text[: error.pos].encode())
-    what = error.msg[0].lower() + error.msg[1:]
+    what = (error.msg[0].lower() + error.msg[1:]).removesuffix(" at")
     found = f" before {text[error.pos : error.pos + 20]!r}" if error.pos < len(text) else ", where it ends"
     return f"not JSON: {what} at byte {at:,}{found}"
 

@@ -44,6 +44,8 @@ def place(url: str) -> Place | None:
     if scheme not in _PORTS or not host:
         return None
     port = _PORTS[scheme] if parsed.port is None else parsed.port
+    if not 0 < port < 2**16:
+        return None
     core = httpcore.URL(scheme=scheme.encode(), host=host.encode(), port=port, target=parsed.raw_path)
     path = parsed.raw_path.partition(b"?")[0].decode("ascii")
     authority = parsed.netloc

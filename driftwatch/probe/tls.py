@@ -41,6 +41,7 @@ _VERIFY_CODES = {
 _ROOT_SENT = 19
 _STRICT_CODES = range(80, 95)  # X509_V_FLAG_X509_STRICT, which is off here
 
+_NO_CLIENT = "client-certificate"
 _REASONS = {
     "not-tls": {"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "UNKNOWN_PROTOCOL", "RECORD_LAYER_FAILURE"},
     "protocol-version": {
@@ -50,7 +51,7 @@ _REASONS = {
         "VERSION_TOO_LOW",
     },
     "alpn": {"TLSV1_ALERT_NO_APPLICATION_PROTOCOL", "NO_APPLICATION_PROTOCOL"},
-    "client-certificate": {
+    _NO_CLIENT: {
         "TLSV13_ALERT_CERTIFICATE_REQUIRED",
         "SSLV3_ALERT_BAD_CERTIFICATE",
         "SSLV3_ALERT_CERTIFICATE_UNKNOWN",
@@ -65,7 +66,7 @@ _EXPLAINED = {
     "not-tls": "the port does not speak TLS",
     "protocol-version": "the server offers no TLS version of at least 1.2",
     "alpn": "the server refused to speak http/1.1 (ALPN)",
-    "client-certificate": "the server wants a client certificate",
+    _NO_CLIENT: "the server wants a client certificate",
 }
 
 
@@ -190,7 +191,7 @@ def classify(error: ssl.SSLError, ders: Sequence[bytes], now: datetime) -> str:
         # Before TLS 1.3 a server that misses a client certificate only says that the handshake failed, but
         # it has sent its own by then.
         if error.reason == "SSLV3_ALERT_HANDSHAKE_FAILURE" and ders:
-            return "client-certificate"
+            return _NO_CLIENT
         return "handshake"
     found = _VERIFY_CODES.get(error.verify_code, "unsuitable")
     if found == "unsuitable" and error.verify_code in _STRICT_CODES:
@@ -201,6 +202,14 @@ def classify(error: ssl.SSLError, ders: Sequence[bytes], now: datetime) -> str:
     if found == "unknown-ca" and error.verify_code != _ROOT_SENT and _issuer_missing(ders):
         return "missing-intermediate"
     return found
+
+
+def refused_later(shown: Tls, error: ssl.SSLError) -> Tls | None:
+    """The facts of a handshake that the server took back over our client certificate, as TLS 1.3 does it."""
+    if error.reason not in _REASONS[_NO_CLIENT]:
+        return None
+    code, message = _verify_error(error)
+    return replace(shown, verified=False, verify_code=code, verify_message=message, fault=_NO_CLIENT)
 
 
 def explain(facts: Tls, error: ssl.SSLError) -> str:

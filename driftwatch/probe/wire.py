@@ -178,8 +178,10 @@ class Wire:
                     request.http_method, target, wire_headers, content or b"", self._limits.max_headers
                 )
             except BaseException as error:
+                refused = self._refused_handshake(error, connection)
                 await connection.close()
-                self._note_refused_handshake(error, connection)
+                if refused is not None:
+                    raise refused from None
                 # The server may close a kept connection just when the next request leaves. To send it again
                 # is harmless for everything but a call of a tool.
                 unheard = isinstance(error, (Broken, *HTTPCORE)) and not connection.stream.received
@@ -213,14 +215,13 @@ class Wire:
             faults=self._address_faults if own else self._other_faults,
         )
         try:
-            if target.scheme == "https":
-                await self._start_tls(stream, target)
+            certificate = await self._start_tls(stream, target) if target.scheme == "https" else None
         except BaseException:
             stream.close()
             raise
-        return Connection(stream, target)
+        return Connection(stream, target, certificate)
 
-    async def _start_tls(self, stream: SocketStream, target: Place) -> None:
+    async def _start_tls(self, stream: SocketStream, target: Place) -> Tls:
         error: ssl.SSLError | None = None
         try:
             await stream.start_tls(self._trust.context, target.host)
@@ -228,28 +229,30 @@ class Wire:
             error = failed
         except ValueError as invalid:  # a name that TLS cannot carry
             raise Broken("dns", "tls", f"{target.host[:80]} is no host name: {invalid}") from None
-        found = self._note_certificate(stream, target, error)
-        if error is not None:
-            code = "certificate" if isinstance(error, ssl.SSLCertVerificationError) else "tls"
-            raise Broken(code, "tls", certificates.explain(found, error))
-
-    def _note_certificate(self, stream: SocketStream, target: Place, error: ssl.SSLError | None) -> Tls:
         assert stream.tls is not None  # noqa: S101 - after start_tls, whatever became of it
         found = certificates.facts(
             stream.tls, error=error, host=target.host, trust=self._trust, now=self._now
         )
-        if target.key == self._endpoint.key and (isinstance(self.tls, Missing) or not found.verified):
-            self.tls = found
+        self._note_certificate(found, target)
+        if error is not None:
+            code = "certificate" if isinstance(error, ssl.SSLCertVerificationError) else "tls"
+            raise Broken(code, "tls", certificates.explain(found, error))
         return found
 
-    def _note_refused_handshake(self, error: BaseException, connection: Connection) -> None:
+    def _note_certificate(self, found: Tls, target: Place) -> None:
+        if target.key == self._endpoint.key and (isinstance(self.tls, Missing) or not found.verified):
+            self.tls = found
+
+    def _refused_handshake(self, error: BaseException, connection: Connection) -> Broken | None:
         """With TLS 1.3 a server says only after the handshake that it misses a client certificate."""
-        cause = error.__cause__
-        if (
-            isinstance(cause, ssl.SSLError)
-            and certificates.classify(cause, (), self._now()) == "client-certificate"
-        ):
-            self._note_certificate(connection.stream, connection.place, cause)
+        cause, shown = error.__cause__, connection.certificate
+        if shown is None or not isinstance(cause, ssl.SSLError):
+            return None
+        found = certificates.refused_later(shown, cause)
+        if found is None:
+            return None
+        self._note_certificate(found, connection.place)
+        return Broken("tls", "tls", certificates.explain(found, cause))
 
     async def _read(self, request: Request, recording: Recording, connection: Connection) -> bool:
         """Read a reply as far as the request says; whether the connection may carry another request."""
