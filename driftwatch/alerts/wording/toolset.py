@@ -11,6 +11,12 @@ from driftwatch.toolset import change as toolset
 
 DRIFT = "release/fingerprint"
 
+WHOLE_TOOLS = frozenset({"tool-removed", "tool-added"})
+MANY = 3
+"""More tools than this that came or went whole share a line."""
+NAMED = 8
+"""So many of them are named in it."""
+
 AFFECTED = {
     toolset.BREAKING: "existing callers, whose calls fail",
     toolset.COMPATIBLE: "existing callers keep working",
@@ -116,7 +122,22 @@ def _items(diff: Diff | None) -> tuple[str, ...]:
     if diff is None:
         return ()
     mixed = len({change.klass for change in diff.changes}) > 1
-    return tuple((f"{change.klass}: " if mixed else "") + foreign(change.message) for change in diff.changes)
+    whole: dict[str, list[Change]] = {}
+    for change in diff.changes:
+        if change.kind in WHOLE_TOOLS and not change.flags:
+            whole.setdefault(change.kind, []).append(change)
+    many = {kind: changes for kind, changes in whole.items() if len(changes) > MANY}
+    items = []
+    for change in diff.changes:
+        told = many.get(change.kind, ()) if not change.flags else ()
+        if change in told[1:]:
+            continue
+        message = foreign(change.message)
+        if told:
+            names = listed((quoted(each.tool or "") for each in told), shown=NAMED)
+            message = f"{len(told)} {toolset.KINDS[change.kind][1]}: {names}"
+        items.append((f"{change.klass}: " if mixed else "") + message)
+    return tuple(items)
 
 
 def _flagged(diff: Diff | None) -> list[Change]:

@@ -1,0 +1,171 @@
+"""The guided tour: a sample server, a baseline, a release that drifts, and the alert as it would arrive."""
+
+import asyncio
+import textwrap
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+from driftwatch import config as configuration
+from driftwatch.alerts.outbox import Outbox
+from driftwatch.alerts.route import ChannelRule
+from driftwatch.app import Outside, Service, open_store, server_record, watched
+from driftwatch.clock import SystemClock
+from driftwatch.config import Config
+from driftwatch.demo.sample import SampleServer
+from driftwatch.errors import UsageError
+from driftwatch.model import Depth, Level, ProbeRequest, Report, State, Trigger
+from driftwatch.observe import Observer, prober
+from driftwatch.probe import SystemResolver
+from driftwatch.store.ports import DeliveryOutcome
+from driftwatch.store.sqlite import InstanceLock
+from driftwatch.web.server import HttpServer
+
+SERVER = "bookshop"
+CONFIG = """\
+# Written by `driftwatch demo`.
+[monitor]
+interval = "10s"
+
+[[server]]
+name = "{server}"
+url = "http://127.0.0.1:{port}/mcp"
+
+[[alert]]
+name = "terminal"
+url = "json://localhost" # the demo prints what would go there
+
+[http]
+listen = "127.0.0.1:0"
+
+[storage]
+path = "driftwatch.db"
+"""
+
+FILES = ("config.toml", "driftwatch.db", "driftwatch.db-wal", "driftwatch.db-shm", "driftwatch.db.lock")
+"""What a tour leaves in its folder; the next one begins anew."""
+
+Say = Callable[[str], None]
+
+
+class PrintingSender:
+    """A sender that shows a message instead of sending it."""
+
+    def __init__(self, say: Say) -> None:
+        """``say`` prints one text."""
+        self._say = say
+
+    async def send(
+        self,
+        url: str,  # noqa: ARG002 - the demo has no receiver
+        *,
+        title: str,
+        body: str,
+        html: str | None,  # noqa: ARG002 - a terminal shows text
+        level: Level,  # noqa: ARG002
+        message_id: str,  # noqa: ARG002
+        timeout: float,  # noqa: ARG002, ASYNC109 - printing takes no time
+    ) -> tuple[DeliveryOutcome, str | None]:
+        """Print the message with a bar at its side."""
+        self._say(textwrap.indent(f"{title}\n\n{body}", "  │ ", lambda _: True))
+        return DeliveryOutcome.SENT, None
+
+
+async def tour(folder: Path, say: Say, *, stay: bool = False) -> None:
+    """Give the tour; its configuration and database stay in ``folder``.
+
+    With ``stay`` the sample server and a service that watches it go on until SIGTERM or SIGINT.
+    Raises UsageError when the folder cannot be used.
+    """
+    sample, http = SampleServer("v1"), HttpServer("127.0.0.1", 0)
+    config = _prepare(folder, http.port)
+    serving = asyncio.create_task(http.run(sample.application))
+    outside = Outside(clock=SystemClock(), resolver=SystemResolver(), sender=PrintingSender(say))
+    try:
+        await _show(sample, http.port, config, outside, say)
+        command = f"-c {folder / 'config.toml'}"
+        say(f"Kept in {folder}/. Look around:\n")
+        say(f"    driftwatch status {command}\n    driftwatch history {SERVER} {command}")
+        if stay:
+            say("\nThe sample server and a service that watches it go on; Ctrl-C ends them.\n")
+            await Service(config, outside).run()
+    finally:
+        http.stop()
+        await serving
+
+
+async def _show(sample: SampleServer, port: int, config: Config, outside: Outside, say: Say) -> None:
+    with InstanceLock(config.storage.path):
+        store = open_store(config)
+        try:
+            await asyncio.to_thread(store.migrate)
+            now = outside.clock.now()
+            record = server_record(config.servers[0], now, fleet=1)
+            await store.transact(lambda tx: tx.import_servers([record], now))
+            observer = Observer(
+                watched={SERVER: watched(config, config.servers[0])},
+                store=store,
+                prober=prober(clock=outside.clock, resolver=outside.resolver),
+                clock=outside.clock,
+                channels=[ChannelRule.of(channel) for channel in config.channels],
+                group_wait=timedelta(0),
+            )
+            outbox = Outbox(
+                store=store,
+                sender=outside.sender,
+                channels=config.channels,
+                clock=outside.clock,
+                group_wait=timedelta(0),
+            )
+
+            async def visit() -> Report:
+                request = ProbeRequest(
+                    server=SERVER, due_at=outside.clock.now(), trigger=Trigger.MANUAL, depth=Depth.FULL
+                )
+                report = await observer.observe(request)
+                if report is None:
+                    raise UsageError(f"{config.storage.path}: the database did not take the probe")
+                return report
+
+            say(f"A sample MCP server runs at http://127.0.0.1:{port}/mcp, release {sample.release}.\n")
+            say("1. The first probe is the baseline. Nobody is alerted.\n")
+            say(_told(await visit()))
+            sample.deploy("v2")
+            say(f"\n2. Release {sample.release} is deployed: it renames a tool and drops a parameter.\n")
+            for number in range(1, config.monitor.confirm + 1):
+                report = await visit()
+                say(f"   probe {number} of {config.monitor.confirm}: {_prints(report)}")
+            say(
+                "\n3. A change counts after three agreeing probes (15 and 45 seconds apart, here at once).\n"
+                "   This is what Slack or a mailbox gets, once:\n"
+            )
+            await outbox.run_once()
+            say("")
+        finally:
+            await asyncio.to_thread(store.close)
+
+
+def _prepare(folder: Path, port: int) -> Config:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in FILES:
+            (folder / name).unlink(missing_ok=True)
+        path = folder / "config.toml"
+        path.write_text(CONFIG.format(server=SERVER, port=port), encoding="utf-8")
+    except OSError as error:
+        raise UsageError(
+            f"{folder}: {error.strerror or error}; choose another place with --folder"
+        ) from error
+    return configuration.load(path, {})
+
+
+def _told(report: Report) -> str:
+    counts = [(state, sum(result.state is state for result in report.results)) for state in State]
+    states = ", ".join(f"{count} {state.words}" for state, count in counts if count)
+    return f"   {states}\n   {_prints(report)}"
+
+
+def _prints(report: Report) -> str:
+    prints = {surface.fingerprint.contract[:12] for surface in report.surfaces if surface.fingerprint}
+    eras = " and ".join(f"{surface.era} ({surface.revision})" for surface in report.surfaces)
+    return f"{report.surfaces[0].tools} tools, fingerprint {', '.join(sorted(prints))}…, {eras}"
