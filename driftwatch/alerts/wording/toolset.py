@@ -127,11 +127,12 @@ def _items(diff: Diff | None) -> tuple[str, ...]:
         if change.kind in WHOLE_TOOLS and not change.flags:
             whole.setdefault(change.kind, []).append(change)
     many = {kind: changes for kind, changes in whole.items() if len(changes) > MANY}
+    said = {id(change) for changes in many.values() for change in changes[1:]}
     items = []
     for change in diff.changes:
-        told = many.get(change.kind, ()) if not change.flags else ()
-        if change in told[1:]:
+        if id(change) in said:
             continue
+        told = many.get(change.kind, ()) if not change.flags else ()
         message = foreign(change.message)
         if told:
             names = listed((quoted(each.tool or "") for each in told), shown=NAMED)
