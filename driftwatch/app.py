@@ -86,9 +86,9 @@ def watched(config: Config, server: Server) -> Watched:
     )
 
 
-def open_store(config: Config) -> SqliteStore:
+def open_store(config: Config, clock: Clock) -> SqliteStore:
     """The database for writing. Raises StoreError when it cannot be used."""
-    return SqliteStore(config.storage.path, backup_dir=config.storage.backup_dir)
+    return SqliteStore(config.storage.path, backup_dir=config.storage.backup_dir, clock=clock.now)
 
 
 class Service:
@@ -133,7 +133,7 @@ class Service:
             serving = asyncio.create_task(self._http.run(application(lambda: self._health)), name="http")
             store = None
             try:
-                store = open_store(self._config)
+                store = open_store(self._config, self._outside.clock)
                 await asyncio.to_thread(store.migrate)
                 await self._work(store)
             finally:
@@ -292,14 +292,14 @@ async def notify_test(
     """
     outside = outside or Outside.real(config)
     with suppress(StoreBusyError), InstanceLock(config.storage.path):
-        store = open_store(config)
+        store = open_store(config, outside.clock)
         try:
             await asyncio.to_thread(store.migrate)
             outbox = Outbox(store=store, sender=outside.sender, channels=config.channels, clock=outside.clock)
             return await _try_out(config, names, store, outside.clock, wait_s=wait_s, outbox=outbox)
         finally:
             store.close()
-    store = open_store(config)
+    store = open_store(config, outside.clock)
     try:
         return await _try_out(config, names, store, outside.clock, wait_s=wait_s, outbox=None)
     finally:

@@ -96,7 +96,7 @@ async def tour(folder: Path, say: Say, *, stay: bool = False) -> None:
 
 async def _show(sample: SampleServer, port: int, config: Config, outside: Outside, say: Say) -> None:
     with InstanceLock(config.storage.path):
-        store = open_store(config)
+        store = open_store(config, outside.clock)
         try:
             await asyncio.to_thread(store.migrate)
             now = outside.clock.now()

@@ -145,7 +145,7 @@ class SqliteStore:
                 if found not in (None, migrations.HEAD):
                     self._keep(connection, found)
             if found != migrations.HEAD:
-                self._upgrade()
+                self._upgrade(fresh=found is None)
                 fields = {"path": str(self.path), "from": found, "to": migrations.HEAD}
                 log.info("migrated" if found else "created a new database", extra={"fields": fields})
         self._checked = True
@@ -299,13 +299,13 @@ class SqliteStore:
                 f"{migrations.HEAD}); run that version{restore}"
             )
 
-    def _upgrade(self) -> None:
+    def _upgrade(self, *, fresh: bool) -> None:
         # Without foreign keys: a table that is rebuilt is dropped in between. They are checked at the end.
         engine = _engine(
             lambda: self._connect("rw", foreign_keys=False), begin="BEGIN IMMEDIATE", connections=0
         )
         with engine.begin() as connection:
-            migrations.upgrade(connection)
+            (migrations.create if fresh else migrations.upgrade)(connection)
             connection.exec_driver_sql(f"PRAGMA application_id = {APPLICATION_ID}")
             orphans = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
             if orphans:

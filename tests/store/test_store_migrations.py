@@ -11,7 +11,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine
 
 from driftwatch.errors import StoreError
-from driftwatch.store import migrations, tables
+from driftwatch.store import migrations
 from driftwatch.store.sqlite import SqliteStore
 from tests.store.world import START, Clock, event, server
 
@@ -52,11 +52,16 @@ def schema(path: Path) -> dict[str, list[str]]:
 
 def test_the_migrated_schema_is_the_models_word_by_word(template: Path, tmp_path: Path) -> None:
     # Autogenerate compares neither CHECKs nor WITHOUT ROWID; the text compares everything.
-    fresh = tmp_path / "models.db"
-    engine = create_engine(f"sqlite:///{fresh}")
-    tables.metadata.create_all(engine)
+    # A new database is created from the models, so this is what lets both ways end in the same place.
+    migrated = tmp_path / "migrated.db"
+    engine = create_engine(f"sqlite:///{migrated}")
+    with engine.begin() as connection:
+        migrations.upgrade(connection)
     engine.dispose()
-    assert schema(template) == schema(fresh)
+    assert schema(migrated) == schema(template)
+    with closing(sqlite3.connect(migrated)) as one, closing(sqlite3.connect(template)) as other:
+        version = "SELECT version_num FROM alembic_version"
+        assert one.execute(version).fetchall() == other.execute(version).fetchall() == [(migrations.HEAD,)]
 
 
 def test_autogenerate_finds_nothing_to_do(template: Path, tmp_path: Path) -> None:

@@ -2,7 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from sqlalchemy import Connection
+from sqlalchemy import Column, Connection, MetaData, PrimaryKeyConstraint, String, Table, insert
+from sqlalchemy.schema import CreateTable
+
+from driftwatch.store.tables import metadata
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -12,8 +15,26 @@ REVISIONS = ("0001",)
 
 HEAD = REVISIONS[-1]
 
+_VERSION = Table(
+    "alembic_version",
+    MetaData(),
+    Column("version_num", String(32), nullable=False),
+    PrimaryKeyConstraint("version_num", name="alembic_version_pkc"),
+)
+"""Alembic's own table, for a database that Alembic has not seen yet."""
+
 SCRIPTS = "driftwatch.store:migrations"
 """Where they are, in Alembic's words."""
+
+
+def create(connection: Connection) -> None:
+    """Create a new database as the migrations would have left it; a test holds the two equal.
+
+    A first start then needs no Alembic, which stays in memory once it is loaded.
+    """
+    metadata.create_all(connection)
+    connection.execute(CreateTable(_VERSION, if_not_exists=True))
+    connection.execute(insert(_VERSION).values(version_num=HEAD))
 
 
 def upgrade(connection: Connection) -> None:
