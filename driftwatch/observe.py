@@ -30,6 +30,7 @@ from driftwatch.model import (
     Trigger,
 )
 from driftwatch.probe import Resolver, Target, TrustStore, probe
+from driftwatch.probe.outcome import blocked
 from driftwatch.store.ports import Reader, RunRecord, Store, StoredToolset, ToolsetRecord, Tx
 from driftwatch.toolset import Toolset
 from driftwatch.transitions import Changes, Memory, ToolsetObservation
@@ -209,6 +210,7 @@ class Observer:
                 policy=watched.transitions,
                 now=now,
                 run=run.id,
+                unclear=_unclear(evidence),
             )
             deliveries = plan(
                 changes.events, self._channels, watched.tags, now=now, group_wait=self._group_wait
@@ -247,6 +249,18 @@ class Observer:
                 diff=diff,
             )
         return observed
+
+
+def _unclear(evidence: Evidence) -> frozenset[Era]:
+    """The eras that were not asked for, or met a refusal, an overload or silence: no surface means nothing.
+
+    The old HTTP+SSE transport is asked for only where nothing else is spoken, and is never unclear.
+    """
+    openings = () if isinstance(evidence.openings, Missing) else evidence.openings
+    decided = {
+        opening.era for opening in openings if opening.established or blocked(opening.exchange) is None
+    }
+    return frozenset({Era.MODERN, Era.LEGACY} - decided)
 
 
 def _stored(server: str, pair: str) -> Callable[[Reader], StoredToolset | None]:

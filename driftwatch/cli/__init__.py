@@ -6,7 +6,7 @@ import sys
 import typer
 
 import driftwatch
-from driftwatch.cli import catalogue, configuration, notify, probing, reading, service, tour
+from driftwatch.cli import catalogue, configuration, drift, notify, probing, reading, service, tour
 from driftwatch.errors import DriftwatchError
 
 app = typer.Typer(
@@ -24,6 +24,8 @@ app.command("probe")(probing.probe)
 app.command("judge")(probing.judge)
 app.command("status")(reading.status)
 app.command("history")(reading.history)
+app.command("diff")(drift.diff)
+app.command("accept")(drift.accept)
 app.command("checks")(catalogue.checks)
 app.command("explain")(catalogue.explain)
 app.command("demo")(tour.demo)

@@ -26,10 +26,12 @@ id of the incident that the event opens, carries on or closes, or null:
 * ``added_with_problems``: ``{"results": [<result>], "blocked": [check ids]}``
 * ``baseline``: ``{"states": {state: count}, "fingerprints": {subject: pair}}``
 * ``rebased``: ``{"moved": [{"subject", "before", "after"}], "added": [subjects], "removed": [subjects]}``
+* ``accepted``: ``{"by": str, "reason": str}``
 * ``tls_renewed``: ``{"not_after", "previous_not_after", "leaf_sha256", "previous_leaf_sha256", "issuer",
   "previous_issuer", "names_added": [names], "names_lost": [names]}``
 """
 
+from driftwatch.transitions.accepting import accept
 from driftwatch.transitions.changes import Changes, ConfirmProbe, Interval, ToolsetObservation
 from driftwatch.transitions.decide import apply, decide
 from driftwatch.transitions.memory import Incident, Memory, Policy, SubjectState
@@ -45,6 +47,7 @@ __all__ = [
     "Policy",
     "SubjectState",
     "ToolsetObservation",
+    "accept",
     "apply",
     "check_subject",
     "decide",

@@ -378,6 +378,33 @@ def test_the_demo_shows_the_alert_and_leaves_a_database_to_look_at(driftwatch: C
     assert driftwatch("demo").code == 0  # it begins anew
 
 
+def test_a_change_is_shown_accepted_by_its_fingerprint_and_then_is_the_baseline(driftwatch: Command) -> None:
+    driftwatch("demo")
+    config = ("-c", "driftwatch-demo/config.toml")
+    shown = driftwatch("diff", "bookshop", *config)
+    assert shown.code == 1
+    assert 'tool "order_status" renamed to "get_order_status"' in shown.out
+    surfaces = json.loads(driftwatch("diff", "bookshop", *config, "--json").out)["surfaces"]
+    pair, old = surfaces[0]["to"], surfaces[0]["from"]
+    for wrong in (old, "dw1:12345678.12345678", "nonsense", pair[:9]):
+        refused = driftwatch("accept", "bookshop", *config, "--fingerprint", wrong, "--reason", "why")
+        assert refused.code == 2
+        assert pair in refused.err
+    digests = pair.removeprefix("dw1:").split(".")
+    short = f"dw1:{digests[0][:8]}.{digests[1][:8]}"
+    accepted = driftwatch("accept", "bookshop", *config, "--fingerprint", short, "--reason", "release v2")
+    assert (accepted.code, pair in accepted.out) == (0, True)
+    assert driftwatch("diff", "bookshop", *config).code == 0
+    assert driftwatch("diff", "bookshop", *config, "--from", old).code == 1
+    events = json.loads(driftwatch("history", "bookshop", *config, "--json").out)["events"]
+    assert {"kind": "accepted", "reason": "release v2"}.items() <= {
+        "kind": events[0]["kind"],
+        **events[0]["details"],
+    }.items()
+    again = driftwatch("accept", "bookshop", *config, "--fingerprint", pair, "--reason", "again")
+    assert "accepted already" in again.out
+
+
 def test_help_imports_nothing_heavy() -> None:
     script = (
         "import sys; sys.argv = ['driftwatch', '--help']\n"
