@@ -13,7 +13,7 @@ from enum import Enum
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from driftwatch.errors import EvidenceError
-from driftwatch.model import Certificate, Depth, Era, Json, Trigger
+from driftwatch.model import DEPTH_CODE, Certificate, Depth, Era, Json, Trigger
 
 SCHEMA = 1
 """The version of the JSON form. A reader accepts this version only."""
@@ -34,6 +34,10 @@ class Missing:
     """Stable: alerts compare it. A blocked part carries its root's code."""
     cause: str | None = None
     """The id of the root check that explains it, such as ``transport/endpoint``."""
+
+
+NEEDS_FULL = Missing("a light probe does not exercise it", DEPTH_CODE)
+"""What a light probe says about every part that takes a full one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,6 +192,22 @@ class Surface:
     acknowledgement: Exchange | None
     """The reply to notifications/initialized."""
     listing: Listing | Missing
+    # From here on, what only a full probe asks; each request is sent once.
+    get: Exchange | Missing = NEEDS_FULL
+    """A GET for an event stream, with the headers of the era and the session; the body is not read."""
+    json_only: Exchange | Missing = NEEDS_FULL
+    """The era's first request with ``Accept: application/json``."""
+    foreign_origin: Exchange | Missing = NEEDS_FULL
+    """The era's first request with the Origin of a website that the server cannot know."""
+    unknown_method: Exchange | Missing = NEEDS_FULL
+    invalid_cursor: Exchange | Missing = NEEDS_FULL
+    """``tools/list`` with a cursor that the server did not issue; asked only where it issues some."""
+    header_mismatch: Exchange | Missing = NEEDS_FULL
+    """server/discover under a ``Mcp-Method`` header that names tools/list; modern era only."""
+    unsupported_version: Exchange | Missing = NEEDS_FULL
+    """server/discover at a revision of the far future; modern era only."""
+    session_after_end: Exchange | Missing = NEEDS_FULL
+    """``tools/list`` within the session that was ended; eras with sessions only."""
 
     @property
     def tools(self) -> "tuple[Json, ...] | Missing":
@@ -300,7 +320,11 @@ def _decode(kind: Any, value: Any) -> Any:
         return value
     if dataclasses.is_dataclass(kind):
         hints = get_type_hints(kind)
-        names = [item.name for item in dataclasses.fields(kind)]
+        # A part that an older driftwatch did not know has its default.
+        optional = {item.name for item in dataclasses.fields(kind) if item.default is not dataclasses.MISSING}
+        names = [
+            item.name for item in dataclasses.fields(kind) if item.name in value or item.name not in optional
+        ]
         return kind(**{name: _decode(hints[name], value[name]) for name in names})
     return _decode_plain(kind, value)
 

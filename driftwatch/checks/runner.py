@@ -16,13 +16,13 @@ from driftwatch.checks.base import (
 )
 from driftwatch.checks.clients import position
 from driftwatch.checks.view import Tool
-from driftwatch.evidence import Evidence, Exchange, Missing, Surface
-from driftwatch.model import DEPTH_CODE, Depth, Era, Finding, Fingerprint, Json, Result, Severity, State
+from driftwatch.evidence import NEEDS_FULL, Evidence, Exchange, Missing, Surface
+from driftwatch.model import Depth, Era, Finding, Fingerprint, Json, Result, Severity, State
 
 log = logging.getLogger("driftwatch.checks")
 
 SWITCHED_OFF = NotChecked("switched off in the configuration", "switched-off")
-TOO_LIGHT = NotChecked("a light probe does not exercise it", DEPTH_CODE)
+TOO_LIGHT = NotChecked.of(NEEDS_FULL)
 NOT_READ = Missing("the tool list was not read", "no-list")
 NO_BASELINE = Missing("no earlier fingerprint to compare with", "no-baseline")
 

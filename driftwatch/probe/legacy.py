@@ -11,6 +11,7 @@ from driftwatch.probe.dialogue import CLIENT_INFO, REVISION_HEADER, SESSION_HEAD
 from driftwatch.probe.listing import read_tools
 from driftwatch.probe.request import Read, Request
 from driftwatch.probe.surface import NO_TOOLS, declares_tools, instructions
+from driftwatch.probe.talk import Talk
 
 _SENDABLE = re.compile(r"[!-~]{1,64}")
 
@@ -32,10 +33,10 @@ def opening(opened: Opened) -> Opening:
     return Opening(era=Era.LEGACY, attempts=opened.attempts, established=established)
 
 
-async def read(dialogue: Dialogue, opened: Opened) -> tuple[Opened, Surface]:
-    """The surface behind an answered initialize.
+async def read(dialogue: Dialogue, opened: Opened) -> tuple["Handshake", Surface]:
+    """The surface behind an answered initialize; its session is still open.
 
-    A session that the server loses half-way is started over once; the opening returned is the one whose
+    A session that the server loses half-way is started over once; the handshake returned is the one whose
     session was read.
     """
     handshake = await _acknowledge(dialogue, opened)
@@ -47,8 +48,27 @@ async def read(dialogue: Dialogue, opened: Opened) -> tuple[Opened, Surface]:
             opened = restarted
             handshake = await _acknowledge(dialogue, opened)
             listing = await _listing(dialogue, handshake)
-    ended = await dialogue.end(handshake.session) if handshake.session is not None else None
-    return opened, _surface(handshake, listing, ended)
+    return handshake, _surface(handshake, listing)
+
+
+async def end(dialogue: Dialogue, handshake: "Handshake", surface: Surface) -> Surface:
+    """The surface with its session ended, where the server issued one."""
+    if handshake.session is None:
+        return surface
+    return replace(surface, session_ended=await dialogue.end(handshake.session))
+
+
+def talk(dialogue: Dialogue, handshake: "Handshake", surface: Surface) -> Talk:
+    """The conversation, for whatever else is to be asked in it."""
+
+    def first(label: str) -> Request:
+        request = initialization(dialogue, handshake.revision, label=label)
+        return replace(request, accept=handshake.opened.accept)
+
+    def further(label: str, method: str, params: dict[str, Json]) -> Request:
+        return handshake.request(label, dialogue.rpc(method, params))
+
+    return Talk(dialogue=dialogue, surface=surface, first=first, further=further, headers=handshake.headers)
 
 
 def initialization(dialogue: Dialogue, revision: str, *, label: str = "initialize") -> Request:
@@ -62,13 +82,20 @@ def initialize_params(revision: str) -> dict[str, Json]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Handshake:
+class Handshake:
+    """What initialize settled."""
+
     opened: Opened
     revision: str
     session: str | None
+    """The session's id. A secret: it is never recorded."""
     headers: tuple[tuple[str, str], ...]
     """What every later request carries: the negotiated revision, and the session if one was issued."""
     acknowledgement: Exchange
+
+    def request(self, label: str, rpc: dict[str, Json]) -> Request:
+        """A request of this session."""
+        return Request(label=label, rpc=rpc, headers=self.headers, accept=self.opened.accept)
 
     def lost(self, listing: Listing | Missing) -> bool:
         """Whether the server answered 404 within a session: it no longer knows it."""
@@ -82,7 +109,7 @@ async def _append(dialogue: Dialogue, opened: Opened, request: Request) -> Opene
     return Opened(attempts=(*opened.attempts, reply.exchange), reply=reply, accept=opened.accept)
 
 
-async def _acknowledge(dialogue: Dialogue, opened: Opened) -> _Handshake:
+async def _acknowledge(dialogue: Dialogue, opened: Opened) -> Handshake:
     """Send notifications/initialized; how it is taken is judged later and never stops the visit."""
     revision = eras.negotiated(opened.exchange) or ""
     session = opened.reply.session
@@ -100,7 +127,7 @@ async def _acknowledge(dialogue: Dialogue, opened: Opened) -> _Handshake:
         read=Read.BODY,
     )
     reply = await dialogue.send(notification)
-    return _Handshake(
+    return Handshake(
         opened=opened,
         revision=revision,
         session=session,
@@ -109,24 +136,19 @@ async def _acknowledge(dialogue: Dialogue, opened: Opened) -> _Handshake:
     )
 
 
-async def _listing(dialogue: Dialogue, handshake: _Handshake) -> Listing | Missing:
+async def _listing(dialogue: Dialogue, handshake: Handshake) -> Listing | Missing:
     if not declares_tools(handshake.opened.exchange.result):
         return NO_TOOLS
 
     async def page(cursor: str | None, *, fresh: bool) -> Exchange:
         params = {} if cursor is None else {"cursor": cursor}
-        request = Request(
-            label="tools/list",
-            rpc=dialogue.rpc("tools/list", params),
-            headers=handshake.headers,
-            accept=handshake.opened.accept,
-        )
+        request = handshake.request("tools/list", dialogue.rpc("tools/list", params))
         return (await dialogue.send(request, fresh=fresh)).exchange
 
     return await read_tools(page, limits=dialogue.limits, wait=dialogue.wait, modern=False)
 
 
-def _surface(handshake: _Handshake, listing: Listing | Missing, ended: Exchange | None) -> Surface:
+def _surface(handshake: Handshake, listing: Listing | Missing) -> Surface:
     result = handshake.opened.exchange.result
     return Surface(
         era=Era.LEGACY,
@@ -137,7 +159,7 @@ def _surface(handshake: _Handshake, listing: Listing | Missing, ended: Exchange 
         instructions=instructions(result),
         supported_versions=(),
         session=handshake.session is not None,
-        session_ended=ended,
+        session_ended=None,
         acknowledgement=handshake.acknowledgement,
         listing=listing,
     )

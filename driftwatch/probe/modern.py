@@ -7,17 +7,18 @@ from driftwatch.probe.dialogue import ACCEPT, CLIENT_INFO, REVISION_HEADER, Dial
 from driftwatch.probe.listing import read_tools
 from driftwatch.probe.request import Request
 from driftwatch.probe.surface import NO_TOOLS, declares_tools, instructions
+from driftwatch.probe.talk import Talk
 
 _META = "io.modelcontextprotocol"
 
 
 async def discover(dialogue: Dialogue, *, label: str = "discover") -> Opened:
     """Ask with server/discover; once more when it is refused with a list that contains the very revision."""
-    opened = await dialogue.open(_request(dialogue, label, "server/discover", {}))
+    opened = await dialogue.open(request(dialogue, label, "server/discover", {}))
     if not eras.offers_modern_again(opened.exchange):
         return opened
-    request = _request(dialogue, "discover:again", "server/discover", {}, accept=opened.accept)
-    reply = await dialogue.send(request)
+    again = request(dialogue, "discover:again", "server/discover", {}, accept=opened.accept)
+    reply = await dialogue.send(again)
     return Opened(attempts=(*opened.attempts, reply.exchange), reply=reply, accept=opened.accept)
 
 
@@ -51,28 +52,43 @@ async def _listing(dialogue: Dialogue, opened: Opened) -> Listing | Missing:
 
     async def page(cursor: str | None, *, fresh: bool) -> Exchange:
         params = {} if cursor is None else {"cursor": cursor}
-        request = _request(dialogue, "tools/list", "tools/list", params, accept=opened.accept)
-        return (await dialogue.send(request, fresh=fresh)).exchange
+        asked = request(dialogue, "tools/list", "tools/list", params, accept=opened.accept)
+        return (await dialogue.send(asked, fresh=fresh)).exchange
 
     return await read_tools(page, limits=dialogue.limits, wait=dialogue.wait, modern=True)
 
 
-def _request(
+def talk(dialogue: Dialogue, opened: Opened, surface: Surface) -> Talk:
+    """The conversation, for whatever else is to be asked in it."""
+
+    def first(label: str) -> Request:
+        return request(dialogue, label, "server/discover", {}, accept=opened.accept)
+
+    def further(label: str, method: str, params: dict[str, Json]) -> Request:
+        return request(dialogue, label, method, params, accept=opened.accept)
+
+    headers = ((REVISION_HEADER, eras.MODERN_REVISION),)
+    return Talk(dialogue=dialogue, surface=surface, first=first, further=further, headers=headers)
+
+
+def request(
     dialogue: Dialogue,
     label: str,
     method: str,
     params: dict[str, Json],
     *,
     accept: str = ACCEPT,
+    revision: str = eras.MODERN_REVISION,
 ) -> Request:
+    """A request that stands alone: revision, client and method are in it, in the body and in the headers."""
     meta = {
-        f"{_META}/protocolVersion": eras.MODERN_REVISION,
+        f"{_META}/protocolVersion": revision,
         f"{_META}/clientInfo": CLIENT_INFO,
         f"{_META}/clientCapabilities": {},
     }
     return Request(
         label=label,
         rpc=dialogue.rpc(method, {**params, "_meta": meta}),
-        headers=((REVISION_HEADER, eras.MODERN_REVISION), ("Mcp-Method", method)),
+        headers=((REVISION_HEADER, revision), ("Mcp-Method", method)),
         accept=accept,
     )

@@ -3,8 +3,10 @@
 from dataclasses import dataclass, field, replace
 
 from driftwatch.evidence import Opening, Surface
-from driftwatch.probe import eras, http_sse, legacy, modern, outcome
+from driftwatch.model import Depth
+from driftwatch.probe import eras, full, http_sse, legacy, modern, outcome
 from driftwatch.probe.dialogue import Dialogue, Opened
+from driftwatch.probe.target import Target
 
 
 @dataclass(slots=True)
@@ -15,7 +17,7 @@ class Seen:
     surfaces: list[Surface] = field(default_factory=list)
 
 
-async def take(dialogue: Dialogue, seen: Seen) -> None:
+async def take(dialogue: Dialogue, seen: Seen, target: Target, depth: Depth) -> None:
     """Find every era that the server speaks and read its surface in each, then end every session.
 
     ``server/discover`` comes first; whatever it finds, ``initialize`` follows, because clients in the field
@@ -23,33 +25,53 @@ async def take(dialogue: Dialogue, seen: Seen) -> None:
     at all ends the visit, except a server error: real servers of the older eras answer 500 to a method they
     do not know.
     """
+    visit = _Visit(dialogue=dialogue, seen=seen, target=target, full=depth is Depth.FULL)
     discovered = await modern.discover(dialogue)
-    await _note_modern(dialogue, seen, discovered)
+    await visit.note_modern(discovered)
     refusal = None if seen.surfaces else outcome.blocked(discovered.exchange)
     if refusal is None or refusal.code == "http-5xx":
-        await _take_older(dialogue, seen, discovered, patient=refusal is None)
+        await visit.take_older(discovered, patient=refusal is None)
     # An older server issues a session to any first request, also to one that it refuses.
     for session in dialogue.open_sessions:
         await dialogue.end(session)
 
 
-async def _take_older(dialogue: Dialogue, seen: Seen, discovered: Opened, *, patient: bool) -> None:
-    initialized = await legacy.initialize(dialogue, patient=patient)
-    if eras.negotiated(initialized.exchange) is not None:
-        initialized, surface = await legacy.read(dialogue, initialized)
-        seen.surfaces.append(surface)
-    elif not seen.surfaces and eras.offers_modern_again(initialized.exchange):
-        again = await modern.discover(dialogue, label="discover:again")
-        seen.openings.clear()
-        await _note_modern(dialogue, seen, replace(again, attempts=discovered.attempts + again.attempts))
-    seen.openings.append(legacy.opening(initialized))
-    if not seen.surfaces and http_sse.may_speak(initialized.exchange):
-        opening, old = await http_sse.read(dialogue)
-        seen.openings.append(opening)
-        seen.surfaces.extend([] if old is None else [old])
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Visit:
+    dialogue: Dialogue
+    seen: Seen
+    target: Target
+    full: bool
 
+    async def note_modern(self, discovered: Opened) -> None:
+        opening = modern.opening(discovered)
+        self.seen.openings.append(opening)
+        if opening.established:
+            surface = await modern.read(self.dialogue, discovered)
+            if self.full:
+                surface = await full.modern(modern.talk(self.dialogue, discovered, surface), self.target)
+            self.seen.surfaces.append(surface)
 
-async def _note_modern(dialogue: Dialogue, seen: Seen, discovered: Opened) -> None:
-    seen.openings.append(modern.opening(discovered))
-    if seen.openings[-1].established:
-        seen.surfaces.append(await modern.read(dialogue, discovered))
+    async def take_older(self, discovered: Opened, *, patient: bool) -> None:
+        seen = self.seen
+        initialized = await legacy.initialize(self.dialogue, patient=patient)
+        if eras.negotiated(initialized.exchange) is not None:
+            initialized = await self.note_legacy(initialized)
+        elif not seen.surfaces and eras.offers_modern_again(initialized.exchange):
+            again = await modern.discover(self.dialogue, label="discover:again")
+            seen.openings.clear()
+            await self.note_modern(replace(again, attempts=discovered.attempts + again.attempts))
+        seen.openings.append(legacy.opening(initialized))
+        if not seen.surfaces and http_sse.may_speak(initialized.exchange):
+            opening, old = await http_sse.read(self.dialogue)
+            seen.openings.append(opening)
+            if old is not None:
+                seen.surfaces.append(full.http_sse(old) if self.full else old)
+
+    async def note_legacy(self, initialized: Opened) -> Opened:
+        handshake, surface = await legacy.read(self.dialogue, initialized)
+        if self.full:
+            surface = await full.legacy(legacy.talk(self.dialogue, handshake, surface), self.target)
+        surface = await legacy.end(self.dialogue, handshake, surface)
+        self.seen.surfaces.append(surface)
+        return handshake.opened

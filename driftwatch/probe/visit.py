@@ -58,7 +58,7 @@ async def probe(
     async with wire(target) as outward:
         dialogue = Dialogue(outward, url=target.url, limits=target.limits, pause=pause)
         try:
-            await steps.take(dialogue, seen)
+            await steps.take(dialogue, seen, target, depth)
         finally:
             hurried = replace(target.limits, timeout_s=FAREWELL_S, deadline_s=FAREWELL_S)
             farewells = [dialogue.farewell(session) for session in dialogue.open_sessions]

@@ -1,0 +1,23 @@
+"""One era's conversation after its surface was read, for requests beside the plain ones."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from driftwatch.evidence import Surface
+from driftwatch.model import Json
+from driftwatch.probe.dialogue import Dialogue
+from driftwatch.probe.request import Request
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Talk:
+    """How to ask something more, in the words that this server has agreed to."""
+
+    dialogue: Dialogue
+    surface: Surface
+    first: Callable[[str], Request]
+    """The era's first request once more, under this label: server/discover or initialize."""
+    further: Callable[[str, str, dict[str, Json]], Request]
+    """Any other request: label, method and params."""
+    headers: tuple[tuple[str, str], ...]
+    """What a request without a body carries: the revision, and the session if one was issued."""
