@@ -14,6 +14,7 @@ from driftwatch.probe.place import Place
 
 SETTLE_S = 0.05
 """How long the next request waits for the end of a reply that was left early, to use its connection again."""
+_SETTLE_CHUNKS = 32
 
 
 class _Http11(httpcore.AsyncHTTP11Connection):
@@ -78,8 +79,9 @@ class Connection:
         with contextlib.suppress(TimeoutError, Broken, httpcore.ProtocolError):
             if not self._ended:
                 async with asyncio.timeout(SETTLE_S):
-                    while await self.chunk():
-                        pass
+                    for _ in range(_SETTLE_CHUNKS):
+                        if not await self.chunk():
+                            break
             if self._response is not None and not self.surplus:
                 await self._response.aclose()
         if self._http.is_idle() and not self.stream.is_readable():

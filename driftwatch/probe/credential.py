@@ -17,6 +17,8 @@ QUERY = "redacted"
 
 _MIN_SECRET = 6
 """Shorter values are no secrets, and would be found in every text."""
+_TELLING = 10
+"""As much of a secret is not shown either."""
 _MIN_RANDOM = 16
 _SECRET_NAME = re.compile(
     r"key|token|secret|password|cookie|(^|[-_.])(auth\w*|pass|pwd|cred\w*|session\w*|sig|signature|code)($|[-_.])",
@@ -75,6 +77,20 @@ class Redactor:
         for form, replacement in self._forms.items():
             if form in text and replacement != keep:
                 text = text.replace(form, replacement)
+        return text
+
+    def quotation(self, text: str) -> str:
+        """As ``text``; what a quotation cut off after the beginning of a secret goes too."""
+        text = self.text(text)
+        for form, replacement in self._forms.items():
+            beginning = form[:_TELLING]
+            at = text.find(beginning) if len(form) > _TELLING else -1
+            while at >= 0:
+                end = at + len(beginning)
+                while end < len(text) and form.startswith(text[at : end + 1]):
+                    end += 1
+                text = text[:at] + replacement + text[end:]
+                at = text.find(beginning, at + len(replacement))
         return text
 
     def touches(self, raw: bytes) -> bool:

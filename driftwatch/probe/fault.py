@@ -88,6 +88,7 @@ def of_httpcore(error: Exception, phase: str, *, received: int, head: str) -> Br
 
 def ssl_reason(error: ssl.SSLError) -> str:
     """OpenSSL's reason in lower case words, such as ``tlsv1 alert internal error``."""
-    if error.reason:
-        return error.reason.replace("_", " ").lower()
+    reason: str | None = getattr(error, "reason", None)  # what Python itself raises has none
+    if reason:
+        return reason.replace("_", " ").lower()
     return error.strerror or str(error) or type(error).__name__

@@ -61,9 +61,9 @@ class Recording:
             remarks = [*remarks, *body.remarks]
         if redactor:
             excerpt = redactor.text(excerpt)
-            remarks = [replace(remark, message=redactor.text(remark.message)) for remark in remarks]
+            remarks = [replace(remark, message=redactor.quotation(remark.message)) for remark in remarks]
             if fault is not None:
-                fault = replace(fault, message=redactor.text(fault.message))
+                fault = replace(fault, message=redactor.quotation(fault.message))
         return Exchange(
             label=self.label,
             http_method=self.http_method,

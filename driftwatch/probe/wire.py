@@ -148,6 +148,7 @@ class Wire:
 
     async def _ask(self, request: Request, recording: Recording, *, fresh: bool) -> Connection:
         """Send a request over a kept or a new connection, and read the header block of its reply."""
+        self._admit()
         target = self._endpoint if request.url is None else place(request.url)
         if target is None:
             raise Broken("address", "resolve", "not an absolute http or https URL")
@@ -171,7 +172,6 @@ class Wire:
         while True:
             connection = kept or await self._connect(target, recording)
             recording.stream = connection.stream
-            self._admit()
             self.requests += 1
             try:
                 response = await connection.ask(
@@ -257,8 +257,6 @@ class Wire:
     async def _read(self, request: Request, recording: Recording, connection: Connection) -> bool:
         """Read a reply as far as the request says; whether the connection may carry another request."""
         status, media_type = recording.status or 0, headers.media_type(recording.received)
-        if status < HTTPStatus.OK:
-            raise Broken("protocol", "headers", f"HTTP {status} although no other protocol was asked for")
         if request.read is Read.HEADERS or (media_type == SSE and not request.awaits):
             return False
         body = self._body(recording, connection)
@@ -267,22 +265,20 @@ class Wire:
         else:
             await body.read_answer(None if request.rpc is None else request.rpc.get("id"), media_type)
         recording.ended = self._time()
-        if body.complete:
-            framed = any(name in {"content-length", "transfer-encoding"} for name, _ in recording.received)
-            if connection.stream.cut and not framed:
-                raise Broken(
-                    "reset",
-                    "body",
-                    "the answer may be cut: TLS ended without a goodbye, and no length was given",
-                )
-            if connection.surplus:
-                message = f"at least {connection.surplus:,} bytes came after the end of the reply"
-                recording.remarks.append(Remark(code="wrong-length", message=message))
+        surplus = connection.surplus if body.complete else 0
+        if surplus:
+            message = f"at least {surplus:,} bytes came after the end of the reply"
+            recording.remarks.append(Remark(code="wrong-length", message=message))
+        if body.complete and connection.stream.cut:
+            framed = {"content-length", "transfer-encoding"} & {name for name, _ in recording.received}
+            if not framed:
+                what = "the answer may be cut: the reply has no length, and TLS ended without a goodbye"
+                raise Broken("reset", "body", what)
         if body.size and media_type is None:
             recording.remarks.append(Remark(code="no-content-type", message="the body has no Content-Type"))
         if request.read is Read.ANSWER and request.awaits and status < HTTPStatus.MULTIPLE_CHOICES:
             recording.fault = body.fault
-        return not connection.surplus
+        return not surplus
 
     def _body(self, recording: Recording, connection: Connection) -> Body:
         limits = self._limits
@@ -319,7 +315,7 @@ class Wire:
     def _reply(self, recording: Recording) -> Reply:
         received, fault = recording.received, recording.fault
         if self.tls is _NO_CONNECTION and fault is not None:
-            self.tls = Missing(self._redactor.text(fault.message), fault.code, "transport/endpoint")
+            self.tls = Missing(self._redactor.quotation(fault.message), fault.code, "transport/endpoint")
         return Reply(
             exchange=recording.exchange(self._redactor, self._time()),
             session=headers.first(received, headers.SESSION_HEADER),

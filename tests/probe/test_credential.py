@@ -118,5 +118,17 @@ def test_the_longer_of_two_secrets_is_replaced_first() -> None:
     assert made.text("abcdefghij abcdef") == "<long> <short>"
 
 
+def test_a_secret_that_a_quotation_cut_off_is_replaced_as_far_as_it_goes() -> None:
+    made = redactor(("Authorization", f"Bearer {TOKEN}"))
+    for length in range(10, len(TOKEN) + 1):
+        assert made.quotation(f"found '{TOKEN[:length]}' here") == "found '<token>' here"
+
+
+def test_a_label_may_contain_its_secret() -> None:
+    made = Redactor()
+    made.learn("session", "session-key")
+    assert made.quotation("the session") == "the <session-key>"
+
+
 def test_a_credential_does_not_show_its_values() -> None:
     assert TOKEN not in repr(Credential.bearer("token", TOKEN))

@@ -12,6 +12,7 @@ import threading
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass
@@ -20,7 +21,7 @@ class Peer:
 
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
-    requests: list[bytes]
+    server: "RawServer"
 
     async def send(self, data: bytes) -> None:
         """Send bytes and wait until they are gone."""
@@ -51,7 +52,8 @@ class Ask(Step):
 
     async def play(self, peer: Peer) -> None:
         """Do it."""
-        peer.requests.append(await read_request(peer.reader))
+        peer.server.requests.append(await read_request(peer.reader))
+        peer.server.asked.set()
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,8 @@ class Reset(Step):
 
 
 ASK, STALL, CUT, RESET = Ask(), Stall(), Cut(), Reset()
-Script = Sequence[Step | bytes]
+Script = Sequence[Any]
+"""Steps and bytes."""
 
 
 def http(
@@ -152,6 +155,8 @@ class RawServer:
     secure: bool
     requests: list[bytes] = field(default_factory=list)
     connections: int = 0
+    asked: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set by the first request."""
 
     @property
     def url(self) -> str:
@@ -171,7 +176,7 @@ async def serve(*scripts: Script, tls: ssl.SSLContext | None = None) -> AsyncIte
     def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         script = scripts[min(server.connections, len(scripts) - 1)]
         server.connections += 1
-        task = asyncio.get_running_loop().create_task(_play(script, Peer(reader, writer, server.requests)))
+        task = asyncio.get_running_loop().create_task(_play(script, Peer(reader, writer, server)))
         running.add(task)
         task.add_done_callback(running.discard)
 
