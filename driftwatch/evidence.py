@@ -172,6 +172,25 @@ class Listing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Streaming:
+    """An event stream that was opened to see when its first event comes through."""
+
+    status: int | None
+    media_type: str | None
+    accel_buffering: str | None
+    """The ``X-Accel-Buffering`` header; ``no`` asks a proxy to pass every event on at once."""
+    headers_s: float | None
+    """From sending the request to the status line."""
+    first_event_s: float | None
+    """From sending the request to the first event with data; None when none came in time."""
+    first_message: str | None
+    """The JSON-RPC method of that event, or ``response`` or ``error <code>``."""
+    waited_s: float
+    """How long the first event was waited for, at the most."""
+    fault: Fault | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Surface:
     """What the server shows in one era."""
 
@@ -208,6 +227,10 @@ class Surface:
     """server/discover at a revision of the far future; modern era only."""
     session_after_end: Exchange | Missing = NEEDS_FULL
     """``tools/list`` within the session that was ended; eras with sessions only."""
+    subscription: Streaming | Missing = NEEDS_FULL
+    """``subscriptions/listen``; asked only where the modern era declares ``tools.listChanged``."""
+    second_read: tuple[Json, ...] | Missing = NEEDS_FULL
+    """The complete tool list, read once more on the same connection."""
 
     @property
     def tools(self) -> "tuple[Json, ...] | Missing":
@@ -247,6 +270,110 @@ class Tls:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AddressFault:
+    """An address that gave no connection."""
+
+    address: str
+    """``ip:port``."""
+    code: str
+    """refused, unreachable, timeout, reset or address (not allowed)."""
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Addresses:
+    """Every address of the endpoint's name, each asked for one connection."""
+
+    accepted: tuple[str, ...]
+    """``ip:port`` of each that accepted one."""
+    faults: tuple[AddressFault, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Instance:
+    """What the server showed on one further connection."""
+
+    address: str | None
+    server_info: Json
+    instructions: str | None
+    tools: tuple[Json, ...] | Missing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replicas:
+    """Further connections of one era, to see whether every instance is the same."""
+
+    era: Era
+    instances: tuple[Instance, ...]
+    unanswered: tuple[str, ...]
+    """Why a connection showed nothing, one sentence each."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlowCall:
+    """A call of the configured slow tool, without anything of what it said."""
+
+    era: Era
+    tool: str
+    max_s: float
+    """How long the configuration lets it take."""
+    status: int | None
+    media_type: str | None
+    accel_buffering: str | None
+    progress_s: tuple[float, ...]
+    """When each progress notification came, in seconds from sending the request; at most 100."""
+    answer_s: float | None
+    """When the answer came; None without one."""
+    is_error: bool
+    """Whether the answer is a result with ``isError``."""
+    error: str | None
+    """The JSON-RPC error that answered, as a phrase."""
+    fault: Fault | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Burst:
+    """Small requests in quick succession, sent with the owner's consent."""
+
+    method: str
+    planned: int
+    sent: int
+    statuses: tuple[tuple[int, int], ...]
+    """HTTP status and how often it came."""
+    errors: int
+    """JSON-RPC errors among the answers with status 200."""
+    faults: tuple[tuple[str, int], ...]
+    """Code of a fault without an answer, such as timeout, and how often it came."""
+    retry_after: int
+    """How many of the answers with 429 carried Retry-After."""
+    duration_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogFile:
+    """How often one log file holds what must not be in it."""
+
+    name: str
+    size: int
+    """Bytes searched, after decompression."""
+    marker: int
+    """The header ``X-Driftwatch-Probe`` of this very probe."""
+    credential: int
+    """The configured credential."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogSearch:
+    """The configured log files, searched after the probe's requests."""
+
+    files: tuple[LogFile, ...]
+    unread: tuple[str, ...]
+    """Files that could not be read, by name."""
+    left_out: int
+    """Older files beyond the bounds of one search."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
     """Everything that one probe saw."""
 
@@ -267,6 +394,12 @@ class Evidence:
     tls: Tls | Missing
     retry_after_s: float | None = None
     """The longest pause that a 429 or 503 asked for (Retry-After): for the next visit, not for this one."""
+    # What only a full probe does, beside the conversation.
+    addresses: Addresses | Missing = NEEDS_FULL
+    replicas: Replicas | Missing = NEEDS_FULL
+    slow_call: SlowCall | Missing = NEEDS_FULL
+    logs: LogSearch | Missing = NEEDS_FULL
+    burst: Burst | Missing = NEEDS_FULL
 
     @property
     def blocker(self) -> Missing:

@@ -10,16 +10,25 @@ import socket
 import ssl
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Any, Protocol
 
 import httpcore
 
+from driftwatch.evidence import AddressFault
 from driftwatch.probe.address import Address, refusal
 from driftwatch.probe.fault import Broken, of_os_error
 
-__all__ = ["Address", "AddressFault", "Resolver", "SocketStream", "SystemResolver", "addresses", "dial"]
+__all__ = [
+    "Address",
+    "AddressFault",
+    "Resolver",
+    "SocketStream",
+    "SystemResolver",
+    "addresses",
+    "dial",
+    "reach",
+]
 
 ADDRESS_S = 4.0
 """How long one address may take to accept a connection before the next one is tried: a lost SYN is sent again
@@ -59,17 +68,6 @@ class SystemResolver:
 
 def _getaddrinfo(host: str, port: int) -> list[Any]:
     return list(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AddressFault:
-    """An address that gave no connection."""
-
-    address: str
-    """``ip:port``."""
-    code: str
-    """refused, unreachable, timeout, reset or address (not allowed)."""
-    message: str
 
 
 async def addresses(resolver: Resolver, host: str, port: int) -> list[Address]:
@@ -121,15 +119,15 @@ async def dial(
     for others, address in zip(reversed(range(len(allowed))), allowed, strict=True):
         share = min(ADDRESS_S, (ends - loop.time()) / (others + 1))
         try:
-            return await _connect(address, share if others else None)
+            return await reach(address, share if others else None)
         except Broken as why:
             note(address, why)
     # An address family that this machine has no way to says less than a refusal by the other.
     raise next((why for why in broken if why.fault.code not in {"address", "unreachable"}), broken[-1])
 
 
-async def _connect(address: Address, patience_s: float | None) -> "SocketStream":
-    """Connect; None leaves the patience to the caller."""
+async def reach(address: Address, patience_s: float | None) -> "SocketStream":
+    """Connect to one address. None leaves the patience to the caller. Raises Broken."""
     loop = asyncio.get_running_loop()
     family = socket.AF_INET if address.ip.version == 4 else socket.AF_INET6  # noqa: PLR2004
     try:

@@ -61,7 +61,7 @@ class Redactor:
         if len(value) < _MIN_SECRET or value in self._known:
             return
         self._known.add(value)
-        for form in _forms(value):
+        for form in forms(value):
             self._forms.setdefault(form, f"<{label}>")
             # JSON may escape any other character, so that a body is first searched for what it cannot escape.
             self._traces.add(max(_PLAIN.findall(form), key=len, default=form).encode())
@@ -69,7 +69,7 @@ class Redactor:
 
     def learn_named(self, name: str, value: str, label: str) -> None:
         """Replace the secret parts of a header or query value, if there are any."""
-        for part in _secret_parts(name, value):
+        for part in secret_parts(name, value):
             self.learn(part, label)
 
     def text(self, text: str, *, keep: str = "") -> str:
@@ -116,7 +116,8 @@ class Redactor:
         return value
 
 
-def _secret_parts(name: str, value: str) -> Iterator[str]:
+def secret_parts(name: str, value: str) -> Iterator[str]:
+    """What of a header or query value is secret: nothing, where neither its name nor its looks say so."""
     value = value.strip()
     if not (_SECRET_NAME.search(name) or (len(value) >= _MIN_RANDOM and _RANDOM.fullmatch(value))):
         return
@@ -135,11 +136,12 @@ def _secret_parts(name: str, value: str) -> Iterator[str]:
         yield password or user
 
 
-def _forms(value: str) -> Sequence[str]:
+def forms(value: str) -> Sequence[str]:
+    """A secret as it is, URL-encoded, escaped as in JSON, and in base64 at any place of a longer text."""
     raw = value.encode("utf-8", "surrogateescape")
-    forms = [value, quote(raw, safe=""), quote_plus(raw), value.replace("/", "\\/")]
+    spelled = [value, quote(raw, safe=""), quote_plus(raw), value.replace("/", "\\/")]
     for before in range(3):  # wherever it stands inside a longer text that was encoded
         encoded = base64.b64encode(b"\0" * before + raw).rstrip(b"=").decode()
         whole = encoded[-(-before * 8 // 6) : (before + len(raw)) * 8 // 6]
-        forms += [whole, whole.replace("+", "-").replace("/", "_")]
-    return [form for form in dict.fromkeys(forms) if len(form) >= _MIN_SECRET]
+        spelled += [whole, whole.replace("+", "-").replace("/", "_")]
+    return [form for form in dict.fromkeys(spelled) if len(form) >= _MIN_SECRET]

@@ -1,0 +1,44 @@
+"""Every address of the endpoint's name, each asked for one connection."""
+
+import asyncio
+
+from driftwatch.evidence import Addresses, AddressFault, Missing
+from driftwatch.probe import connect
+from driftwatch.probe.address import Address, refusal
+from driftwatch.probe.connect import Resolver
+from driftwatch.probe.fault import Broken
+from driftwatch.probe.place import place
+
+
+async def knock(
+    url: str, resolver: Resolver, *, patience_s: float = connect.ADDRESS_S
+) -> Addresses | Missing:
+    """Connect to every address at once and hang up again; nothing is sent.
+
+    Takes at most the resolver's time and ``patience_s``. Addresses that a probe never connects to are left
+    out. Missing when the name does not resolve, or the URL has a literal address.
+    """
+    endpoint = place(url)
+    if endpoint is None:
+        return Missing("the URL has no host", "address")
+    try:
+        found = await connect.addresses(resolver, endpoint.host, endpoint.port)
+    except Broken as broken:
+        return Missing(broken.fault.message, broken.fault.code)
+    allowed = [at for at in found[: connect.MAX_ADDRESSES] if refusal(at.ip, named_by_server=False) is None]
+    answers = await asyncio.gather(*(_try(address, patience_s) for address in allowed))
+    faults = tuple(answer for answer in answers if answer is not None)
+    silent = {fault.address for fault in faults}
+    return Addresses(
+        accepted=tuple(str(address) for address in allowed if str(address) not in silent),
+        faults=faults,
+    )
+
+
+async def _try(address: Address, patience_s: float) -> AddressFault | None:
+    try:
+        stream = await connect.reach(address, patience_s)
+    except Broken as why:
+        return AddressFault(address=str(address), code=why.fault.code, message=why.fault.message)
+    stream.close()
+    return None
