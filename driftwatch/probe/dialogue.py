@@ -38,7 +38,7 @@ class Sender(Protocol):
         """Send one request; a fault of the server is in the reply."""
 
     def stream(self, request: Request) -> AbstractAsyncContextManager[Stream]:
-        """Open a GET for its SSE events."""
+        """Open a stream for its SSE events."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +60,16 @@ class Opened:
 class Dialogue:
     """One visit's requests, one at a time."""
 
-    def __init__(self, wire: Sender, *, url: str, limits: Limits, pause: Pause = asyncio.sleep) -> None:
+    def __init__(
+        self,
+        wire: Sender,
+        *,
+        url: str,
+        limits: Limits,
+        pause: Pause = asyncio.sleep,
+        headers: tuple[tuple[str, str], ...] = (),
+    ) -> None:
+        """``headers`` go with every request, whatever it is."""
         self.wire = wire
         self.limits = limits
         self.url = url
@@ -68,6 +77,7 @@ class Dialogue:
         self.retry_after_s: float | None = None
         """The longest pause that a 429 or 503 asked for."""
         self._pause = pause
+        self._headers = headers
         self._clock = asyncio.get_running_loop().time
         self._ends = self._clock() + limits.deadline_s
         self._next_id = 0
@@ -85,13 +95,20 @@ class Dialogue:
 
     async def send(self, request: Request, *, fresh: bool = False) -> Reply:
         """Send one request to the endpoint and note what outlives the exchange."""
-        reply = await self.wire.send(replace(request, url=request.url or self.url), fresh=fresh)
+        reply = await self.wire.send(self._addressed(request), fresh=fresh)
         new = reply.session is not None and reply.session not in dict(request.headers).values()
         if reply.session is not None and new and len(self._sessions) < MAX_SESSIONS:
             self._sessions[reply.session] = ()
         if reply.exchange.status in {429, 503} and reply.retry_after_s is not None:
             self.retry_after_s = max(reply.retry_after_s, self.retry_after_s or 0.0)
         return reply
+
+    def listening(self, request: Request) -> AbstractAsyncContextManager[Stream]:
+        """Send one request on a connection of its own and hand out the events of its reply one by one."""
+        return self.wire.stream(self._addressed(request))
+
+    def _addressed(self, request: Request) -> Request:
+        return replace(request, url=request.url or self.url, headers=(*request.headers, *self._headers))
 
     async def open(self, request: Request, *, patient: bool = True) -> Opened:
         """Send the first request of an era, and once more for each fault that a variant may get around.

@@ -84,8 +84,8 @@ async def probe(
 
 
 def _with_pages(limits: Limits) -> Limits:
-    """The budget of requests, with room for every page of two surfaces that are read twice."""
-    return replace(limits, max_requests=limits.max_requests + 4 * limits.max_pages)
+    """The budget of requests, with room for the pages of two surfaces, read twice and begun anew."""
+    return replace(limits, max_requests=limits.max_requests + 8 * limits.max_pages)
 
 
 async def _send_all(wire: Wire, requests: list[Request]) -> int:

@@ -1,0 +1,26 @@
+"""The tool list once more, to see whether it stays what it is when nothing changes."""
+
+from driftwatch.evidence import Exchange, Missing
+from driftwatch.model import Era, Json
+from driftwatch.probe.listing import read_tools
+from driftwatch.probe.talk import Talk
+
+
+async def read(talk: Talk) -> tuple[Json, ...] | Missing:
+    """The complete list, read in the same conversation and on the same connection as the first time."""
+    first = talk.surface.tools
+    if isinstance(first, Missing):
+        return first
+
+    async def page(cursor: str | None, *, fresh: bool) -> Exchange:
+        params = {} if cursor is None else {"cursor": cursor}
+        request = talk.further("tools/list:again", "tools/list", params)
+        return (await talk.dialogue.send(request, fresh=fresh)).exchange
+
+    dialogue = talk.dialogue
+    modern = talk.surface.era is Era.MODERN
+    listing = await read_tools(page, limits=dialogue.limits, wait=dialogue.wait, modern=modern)
+    if listing.complete:
+        return first if listing.tools == first else listing.tools
+    why = listing.fault.message if listing.fault else "it did not end"
+    return Missing(f"the second read of the list failed: {why}", "second-read")
