@@ -225,6 +225,8 @@ class Surface:
     """server/discover under a ``Mcp-Method`` header that names tools/list; modern era only."""
     unsupported_version: Exchange | Missing = NEEDS_FULL
     """server/discover at a revision of the far future; modern era only."""
+    tool_arguments: Exchange | Missing = NEEDS_FULL
+    """A call of the one tool that the configuration names, with the arguments that it calls wrong."""
     session_after_end: Exchange | Missing = NEEDS_FULL
     """``tools/list`` within the session that was ended; eras with sessions only."""
     subscription: Streaming | Missing = NEEDS_FULL

@@ -6,17 +6,34 @@ answer, and a server that is asked too often (429) is left alone.
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from http import HTTPStatus
 from typing import Any
 
-from driftwatch.evidence import Exchange, Missing, Surface
-from driftwatch.probe import outcome
+from driftwatch.evidence import Exchange, Missing, Streaming, Surface
+from driftwatch.model import Json
+from driftwatch.probe import eras, modern, outcome, second_read, subscription
+from driftwatch.probe.dialogue import JSON_ONLY
 from driftwatch.probe.request import Read, Request
 from driftwatch.probe.talk import Talk
 from driftwatch.probe.target import Target
+from driftwatch.probe.tool_call import tool_call
+
+FOREIGN_ORIGIN = "https://driftwatch-probe.invalid"
+"""The Origin of a website that no server can know: ``.invalid`` is reserved."""
+NO_SUCH_METHOD = "driftwatch/no_such_method"
+NO_SUCH_CURSOR = "driftwatch-not-a-cursor"
+FUTURE_REVISION = "2099-01-01"
+"""Far ahead: some servers take an ancient revision for one of initialize."""
+EVENT_STREAM = "text/event-stream"
 
 SWITCHED_OFF = Missing("switched off in the configuration (negative_probes)", "switched-off")
 NOT_OVER_SSE = Missing("not asked over the old HTTP+SSE transport", "not-applicable")
-EVENT_STREAM = "text/event-stream"
+OPEN_ORIGIN = Missing("the server is declared to accept every Origin (origin)", "declared-open")
+NO_CURSOR = Missing("the server issued no cursor", "no-cursor")
+NO_SESSION = Missing("the server issued no session", "no-session")
+NO_TOOL_CALL = Missing(
+    "no error probe is configured (tool_call); calling a tool may have side effects", "not-configured"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,31 +42,41 @@ class Step:
 
     part: str
     """A field of Surface."""
-    ask: Callable[[Talk, Target], Awaitable[Exchange | Missing]]
+    ask: Callable[[Talk, Target], Awaitable[Any]]
+    """What comes back is an Exchange or whatever else the part is, or Missing."""
     deliberate: bool = True
     """True for a request that is wrong on purpose: ``negative_probes = false`` leaves it out."""
 
 
-async def modern(talk: Talk, target: Target) -> Surface:
+async def of_modern(talk: Talk, target: Target) -> Surface:
     """The modern surface with everything that a full probe asks of it."""
-    return await _take(MODERN, talk, target)
+    return await _take(MODERN, _blank(talk), target)
 
 
-async def legacy(talk: Talk, target: Target) -> Surface:
+async def of_legacy(talk: Talk, target: Target) -> Surface:
     """The legacy surface with everything that is asked while its session lives."""
-    return await _take(LEGACY, talk, target)
+    return await _take(LEGACY, _blank(talk), target)
 
 
-def http_sse(surface: Surface) -> Surface:
+async def after_session(talk: Talk, target: Target) -> Surface:
+    """The legacy surface with what is asked after its session was ended."""
+    return await _take(AFTER_SESSION, talk, target)
+
+
+def of_http_sse(surface: Surface) -> Surface:
     """The surface of the old transport, of which nothing more is asked."""
     parts: dict[str, Any] = dict.fromkeys(PARTS, NOT_OVER_SSE)
     return replace(surface, **parts)
 
 
+def _blank(talk: Talk) -> Talk:
+    nothing = Missing(f"the {talk.surface.era} era has no such request", "not-applicable")
+    parts: dict[str, Any] = dict.fromkeys(PARTS, nothing)
+    return replace(talk, surface=replace(talk.surface, **parts))
+
+
 async def _take(steps: tuple[Step, ...], talk: Talk, target: Target) -> Surface:
-    taken: dict[str, Any] = dict.fromkeys(
-        PARTS, Missing(f"the {talk.surface.era} era has no such request", "not-applicable")
-    )
+    taken: dict[str, Any] = {}
     limited: Missing | None = None
     for step in steps:
         if step.deliberate and not target.negative_probes:
@@ -58,7 +85,7 @@ async def _take(steps: tuple[Step, ...], talk: Talk, target: Target) -> Surface:
             taken[step.part] = limited
         else:
             taken[step.part] = seen = await step.ask(talk, target)
-            refusal = None if isinstance(seen, Missing) else outcome.blocked(seen)
+            refusal = outcome.blocked(seen) if isinstance(seen, Exchange) else None
             if refusal is not None and refusal.code == "rate-limited":
                 limited = Missing(refusal.message, refusal.code)
     return replace(talk.surface, **taken)
@@ -66,17 +93,117 @@ async def _take(steps: tuple[Step, ...], talk: Talk, target: Target) -> Surface:
 
 async def _get(talk: Talk, _: Target) -> Exchange:
     # A stream stays open without a byte, so nothing but its headers is read.
-    request = Request(
-        label="get", http_method="GET", headers=talk.headers, accept=EVENT_STREAM, read=Read.HEADERS
+    return await talk.send(
+        Request(label="get", http_method="GET", headers=talk.headers, accept=EVENT_STREAM, read=Read.HEADERS)
     )
-    return (await talk.dialogue.send(request)).exchange
+
+
+async def _json_only(talk: Talk, _: Target) -> Exchange:
+    return await talk.send(replace(talk.first("json-only"), accept=JSON_ONLY))
+
+
+async def _foreign_origin(talk: Talk, target: Target) -> Exchange | Missing:
+    if target.origin == "open":
+        return OPEN_ORIGIN
+    request = talk.first("foreign-origin")
+    return await talk.send(replace(request, headers=(*request.headers, ("Origin", FOREIGN_ORIGIN))))
+
+
+async def _unknown_method(talk: Talk, _: Target) -> Exchange:
+    return await talk.send(talk.further("unknown-method", NO_SUCH_METHOD, {}))
+
+
+async def _invalid_cursor(talk: Talk, _: Target) -> Exchange | Missing:
+    listing = talk.surface.listing
+    if isinstance(listing, Missing):
+        return listing
+    if not listing.cursors:
+        return NO_CURSOR
+    return await talk.send(talk.further("invalid-cursor", "tools/list", {"cursor": NO_SUCH_CURSOR}))
+
+
+async def _header_mismatch(talk: Talk, _: Target) -> Exchange:
+    # The body asks for server/discover: harmless, whichever of the two the server believes.
+    other = talk.further("", "tools/list", {}).headers
+    return await talk.send(replace(talk.first("header-mismatch"), headers=other))
+
+
+async def _unsupported_version(talk: Talk, _: Target) -> Exchange:
+    accept = talk.first("").accept
+    request = modern.request(
+        talk.dialogue, "unsupported-version", "server/discover", {}, revision=FUTURE_REVISION
+    )
+    return await talk.send(replace(request, accept=accept))
+
+
+async def _tool_arguments(talk: Talk, target: Target) -> Exchange | Missing:
+    call = target.tool_call
+    if call is None:
+        return NO_TOOL_CALL
+    request = tool_call(talk, "tool-arguments", call.name, call.arguments)
+    return request if isinstance(request, Missing) else await talk.send(request)
+
+
+async def _second_read(talk: Talk, _: Target) -> tuple[Json, ...] | Missing:
+    return await second_read.read(talk)
+
+
+async def _subscription(talk: Talk, _: Target) -> Streaming | Missing:
+    return await subscription.listen(talk)
+
+
+async def _session_after_end(talk: Talk, _: Target) -> Exchange | Missing:
+    ended = talk.surface.session_ended
+    if ended is None:
+        return NO_SESSION
+    if not eras.ok(ended):
+        return _not_ended(ended)
+    return await talk.send(talk.further("after-end", "tools/list", {}))
+
+
+def _not_ended(delete: Exchange) -> Missing:
+    if delete.status == HTTPStatus.METHOD_NOT_ALLOWED:
+        return Missing("the server does not let clients end sessions (405)", "no-delete")
+    if delete.fault is not None:
+        return Missing(f"the session could not be ended: {delete.fault.message}", delete.fault.code)
+    return Missing(f"the session could not be ended: HTTP {delete.status} to DELETE", "not-ended")
 
 
 _GET = Step(part="get", ask=_get, deliberate=False)
+_JSON_ONLY = Step(part="json_only", ask=_json_only, deliberate=False)
+_FOREIGN_ORIGIN = Step(part="foreign_origin", ask=_foreign_origin)
+_UNKNOWN_METHOD = Step(part="unknown_method", ask=_unknown_method)
+_INVALID_CURSOR = Step(part="invalid_cursor", ask=_invalid_cursor)
+_SECOND_READ = Step(part="second_read", ask=_second_read, deliberate=False)
+_TOOL_ARGUMENTS = Step(part="tool_arguments", ask=_tool_arguments)
 
-MODERN = (_GET,)
+MODERN = (
+    _SECOND_READ,
+    _GET,
+    _JSON_ONLY,
+    _FOREIGN_ORIGIN,
+    _UNKNOWN_METHOD,
+    Step(part="header_mismatch", ask=_header_mismatch),
+    Step(part="unsupported_version", ask=_unsupported_version),
+    _INVALID_CURSOR,
+    Step(part="subscription", ask=_subscription, deliberate=False),
+    _TOOL_ARGUMENTS,
+)
 """What is asked in the modern era, in order."""
-LEGACY = (_GET,)
+
+LEGACY = (
+    _SECOND_READ,
+    _GET,
+    _JSON_ONLY,
+    _FOREIGN_ORIGIN,
+    _UNKNOWN_METHOD,
+    _INVALID_CURSOR,
+    _TOOL_ARGUMENTS,
+)
 """What is asked while the legacy session lives, in order."""
-PARTS = tuple({step.part: None for step in (*MODERN, *LEGACY)})
+
+AFTER_SESSION = (Step(part="session_after_end", ask=_session_after_end),)
+"""What is asked after it was ended."""
+
+PARTS = tuple(dict.fromkeys(step.part for step in (*MODERN, *LEGACY, *AFTER_SESSION)))
 """Every part of a surface that a full probe fills."""

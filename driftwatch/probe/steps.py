@@ -49,7 +49,7 @@ class _Visit:
         if opening.established:
             surface = await modern.read(self.dialogue, discovered)
             if self.full:
-                surface = await full.modern(modern.talk(self.dialogue, discovered, surface), self.target)
+                surface = await full.of_modern(modern.talk(self.dialogue, discovered, surface), self.target)
             self.seen.surfaces.append(surface)
 
     async def take_older(self, discovered: Opened, *, patient: bool) -> None:
@@ -66,12 +66,14 @@ class _Visit:
             opening, old = await http_sse.read(self.dialogue)
             seen.openings.append(opening)
             if old is not None:
-                seen.surfaces.append(full.http_sse(old) if self.full else old)
+                seen.surfaces.append(full.of_http_sse(old) if self.full else old)
 
     async def note_legacy(self, initialized: Opened) -> Opened:
         handshake, surface = await legacy.read(self.dialogue, initialized)
         if self.full:
-            surface = await full.legacy(legacy.talk(self.dialogue, handshake, surface), self.target)
+            surface = await full.of_legacy(legacy.talk(self.dialogue, handshake, surface), self.target)
         surface = await legacy.end(self.dialogue, handshake, surface)
+        if self.full:
+            surface = await full.after_session(legacy.talk(self.dialogue, handshake, surface), self.target)
         self.seen.surfaces.append(surface)
         return handshake.opened

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from driftwatch.evidence import Surface
+from driftwatch.evidence import Exchange, Surface
 from driftwatch.model import Json
-from driftwatch.probe.dialogue import Dialogue
+from driftwatch.probe.dialogue import REVISION_HEADER, Dialogue
 from driftwatch.probe.request import Request
 
 
@@ -21,3 +21,15 @@ class Talk:
     """Any other request: label, method and params."""
     headers: tuple[tuple[str, str], ...]
     """What a request without a body carries: the revision, and the session if one was issued."""
+
+    async def send(self, request: Request) -> Exchange:
+        """Ask it; a session that the server issues for it is ended with the others."""
+        reply = await self.dialogue.send(request)
+        session = reply.session
+        if session in self.dialogue.open_sessions and session not in dict(self.headers).values():
+            self.dialogue.carry(session, self._revision)
+        return reply.exchange
+
+    @property
+    def _revision(self) -> tuple[tuple[str, str], ...]:
+        return tuple(item for item in self.headers if item[0] == REVISION_HEADER)

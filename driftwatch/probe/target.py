@@ -13,6 +13,14 @@ from driftwatch.probe.request import Limits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """A call that the configuration allows."""
+
+    name: str
+    arguments: dict[str, Json]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
     """Where to knock, with what in hand, and when to give up."""
 
@@ -31,6 +39,8 @@ class Target:
     origin: str = "checked"
     """``checked``, or ``open`` for a server that is meant to accept every Origin."""
     checks_off: tuple[str, ...] = ()
+    tool_call: ToolCall | None = None
+    """A tool that a full probe may call, with arguments that are wrong."""
 
     @property
     def public_url(self) -> str:
@@ -57,6 +67,7 @@ class Target:
             "negative_probes": self.negative_probes,
             "origin": self.origin,
             "checks_off": list(self.checks_off),
+            "tool_call": None if self.tool_call is None else self.tool_call.name,
         }
 
     @classmethod
@@ -65,7 +76,7 @@ class Target:
         headers = tuple((name, value.get_secret_value()) for name, value in server.headers.items())
         if server.token is not None:
             headers = (*headers, ("Authorization", f"Bearer {server.token.get_secret_value()}"))
-        monitor = config.monitor
+        monitor, call = config.monitor, server.tool_call
         return cls(
             name=server.name,
             url=server.url,
@@ -84,4 +95,5 @@ class Target:
             negative_probes=server.negative_probes,
             origin=server.origin,
             checks_off=tuple(server.checks.off),
+            tool_call=None if call is None else ToolCall(name=call.name, arguments=call.arguments),
         )

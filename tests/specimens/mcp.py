@@ -71,6 +71,8 @@ class Mcp:
         return self.after(incoming, answer) if self.after else answer
 
     def _respond(self, incoming: Incoming) -> Answer:
+        if "origin" in incoming.headers:
+            return Answer(status=403)
         if self.http_sse:
             return self._http_sse(incoming)
         if incoming.method == "DELETE":
@@ -93,6 +95,8 @@ class Mcp:
         if version not in self.supported:
             data = {"supported": list(self.supported), "requested": version}
             return refusal(message, -32022, "unsupported protocol version", data=data)
+        if method == "tools/list" and not self._issued(params.get("cursor")):
+            return refusal(message, -32602, "invalid cursor")
         if method == "server/discover":
             result = {
                 "resultType": "complete",
@@ -122,6 +126,8 @@ class Mcp:
             return refusal(message, -32600, "Bad Request: Unsupported protocol version")
         if "id" not in message:
             return Answer(status=202)
+        if method == "tools/list" and not self._issued(params.get("cursor")):
+            return refusal(message, -32602, "invalid cursor", status=200)
         if method == "tools/list":
             return self.reply(message, self._changed(method, params, self.page(params)))
         return refusal(message, -32601, "method not found", status=200)
@@ -192,6 +198,10 @@ class Mcp:
         finally:
             self.ended += 1
             del self.streams[name]
+
+    def _issued(self, cursor: Json) -> bool:
+        """Whether a cursor may be one of ours; on a list that fits one page any is taken, as servers do."""
+        return self.page_size is None or cursor is None or str(cursor).isdecimal()
 
     def page(self, params: Json) -> Json:
         """One page of the list."""

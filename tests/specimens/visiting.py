@@ -27,10 +27,17 @@ class Visit:
     async def pause(self, seconds: float) -> None:
         self.pauses.append(seconds)
 
-    async def probe(self, *, path: str = "/mcp", limits: Limits | None = None, **target: Any) -> Evidence:
+    async def probe(
+        self,
+        *,
+        path: str = "/mcp",
+        depth: Depth = Depth.LIGHT,
+        limits: Limits | None = None,
+        **target: Any,
+    ) -> Evidence:
         return await probe(
             Target(name="specimen", url=self.loopback.url(path), limits=limits or Limits(), **target),
-            depth=Depth.LIGHT,
+            depth=depth,
             trigger=Trigger.MANUAL,
             trust=TRUST,
             resolver=SystemResolver(),
