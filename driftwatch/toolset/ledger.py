@@ -5,6 +5,7 @@ from enum import Enum
 from typing import Final
 
 from driftwatch.model import Json
+from driftwatch.toolset.canonical import canonical
 from driftwatch.toolset.change import BREAKING, COMPATIBLE, TEXT, Change
 from driftwatch.toolset.wording import quote
 
@@ -106,6 +107,7 @@ class Ledger:
 
     side: Side
     changes: list[Change] = field(default_factory=list)
+    noted: set[tuple[str, ...]] = field(default_factory=set)
 
     def note(
         self,
@@ -114,9 +116,19 @@ class Ledger:
         message: str,
         pointer: str,
         values: tuple[Json, Json] = (ABSENT, ABSENT),
+        *,
+        about: str = "",
     ) -> None:
-        """Write down a change, with old and new value; ``effect`` is a class where no side decides it."""
+        """Write down a change, with old and new value; ``effect`` is a class where no side decides it.
+
+        What changed in a definition that is used twice is written down once; ``about`` tells changes of one
+        place apart.
+        """
         before, after = (None if value is ABSENT else value for value in values)
+        mark = (kind, pointer, about, canonical(before), canonical(after))
+        if mark in self.noted:
+            return
+        self.noted.add(mark)
         self.changes.append(
             Change(
                 kind=self.side.kind(kind),

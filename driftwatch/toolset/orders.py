@@ -152,6 +152,6 @@ RULES = (
     _rule(
         "markup for the agent",
         "< [",
-        r"[<\[]\s*/?\s*(?:important|system|instructions?|critical|secret|hidden|admin|assistant)\s*[>\]]",
+        r"[<\[][\s/]{0,4}(?:important|system|instructions?|critical|secret|hidden|admin|assistant)\s{0,4}[>\]]",
     ),
 )

@@ -60,7 +60,7 @@ def compare_properties(old: View, new: View, pair: Pair, work: Work) -> None:
         _note(work, "dropped", pair, item)
     for item in added.values():
         _note(work, "added", pair, item)
-    for name in before.keys() & after.keys():
+    for name in sorted(before.keys() & after.keys()):
         _compare(before[name], after[name], pair, work)
     declared = before.keys() | after.keys()
     for name in sorted(set(names(old.keywords.get("required"))) ^ set(names(new.keywords.get("required")))):
@@ -111,7 +111,7 @@ def _note_required(name: str, *, was: bool, pointer: str, pair: Pair, work: Work
     change, effect, now = (
         ("optional", Effect.WIDENED, "no longer") if was else ("required", Effect.NARROWED, "now")
     )
-    work.ledger.note(change, effect, f"{subject} is {now} {always}", pointer, (was, not was))
+    work.ledger.note(change, effect, f"{subject} is {now} {always}", pointer, (was, not was), about=name)
 
 
 def _renamed(dropped: dict[str, _Property], added: dict[str, _Property]) -> list[tuple[_Property, _Property]]:

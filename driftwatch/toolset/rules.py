@@ -6,7 +6,7 @@ from driftwatch.model import Json
 from driftwatch.toolset.essence import essence
 from driftwatch.toolset.keywords import malformed
 from driftwatch.toolset.ledger import ABSENT, Effect
-from driftwatch.toolset.views import ANYTHING, Document, View, names, same
+from driftwatch.toolset.views import ANYTHING, Document, View, escape, names, same
 from driftwatch.toolset.wording import listed, quote, value
 from driftwatch.toolset.work import Pair, Work
 
@@ -66,7 +66,9 @@ def _compare_maps(old: View, new: View, keyword: str, pair: Pair, work: Work) ->
     for name in sorted(before.keys() | after.keys()):
         ours, theirs = before.get(name, ANYTHING), after.get(name, ANYTHING)
         path = pair.below(f"/{name}/") if keyword == "patternProperties" else pair.path
-        work.push(Pair(ours, f"{old.at(keyword)}/{name}", theirs, f"{new.at(keyword)}/{name}", path))
+        work.push(
+            Pair(ours, f"{old.at(keyword)}/{escape(name)}", theirs, f"{new.at(keyword)}/{escape(name)}", path)
+        )
 
 
 def _compare_dependencies(old: View, new: View, keyword: str, pair: Pair, work: Work) -> None:
@@ -79,7 +81,7 @@ def _compare_dependencies(old: View, new: View, keyword: str, pair: Pair, work: 
             continue
         known, needed = set(names(ours)), set(names(theirs))
         subject, ledger = work.ledger.side.of(pair.below(name)), work.ledger
-        pointer = (new if name in after else old).at(keyword)
+        pointer = f"{(new if name in after else old).at(keyword)}/{escape(name)}"
         if needed - known:
             message = f"{subject} now needs {listed(map(quote, sorted(needed - known)))} beside it"
             ledger.note("rule-tightened", Effect.NARROWED, message, pointer, (ours, theirs))

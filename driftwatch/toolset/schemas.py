@@ -58,7 +58,7 @@ def _compare_documents(work: Work, allowance: Allowance) -> None:
             message = f"the {work.ledger.side.name} schema changed in more ways than can be followed"
             work.ledger.note("rule-changed", Effect.EXCHANGED, message, pointer)
             break
-        _compare_place(work.todo.pop(), work)
+        _compare_place(work.todo.popleft(), work)
 
 
 def _compare_place(pair: Pair, work: Work) -> None:

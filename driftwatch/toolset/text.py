@@ -19,7 +19,7 @@ _RULES_BY_WORD = {
     word: [rule for rule in RULES if word in rule.words] for rule in RULES for word in rule.words
 }
 
-_WORD = re.compile(r"[\w']+")
+_NEXT_WORD = re.compile(r"[\s,]*([\w']+)")
 
 # Letters of other alphabets that look like Latin ones, and the apostrophes that people type.
 _LOOKALIKES = str.maketrans(
@@ -75,7 +75,7 @@ def _matches(rule: Rule, text: str, folded: str, positions: list[int] | None) ->
     found = []
     for match in rule.phrase.finditer(folded):
         start, end = match.span()
-        following = _WORD.search(folded, end, end + 40)
+        following = _NEXT_WORD.match(folded, end)
         if positions is not None:
             start, end = positions[start], positions[end - 1] + 1
         found.append(
@@ -85,7 +85,7 @@ def _matches(rule: Rule, text: str, folded: str, positions: list[int] | None) ->
                 start=start,
                 end=end,
                 order=rule.order is None or rule.order.match(folded, match.start()) is not None,
-                key=" ".join([*match.group().split(), *([following.group()] if following else [])]),
+                key=" ".join([*match.group().split(), *([following[1]] if following else [])]),
             )
         )
     return found

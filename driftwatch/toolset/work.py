@@ -1,6 +1,7 @@
 """The worklist of one comparison: pairs of places still to be compared, and where findings go."""
 
 import re
+from collections import deque
 from dataclasses import dataclass, field
 
 from driftwatch.model import Json
@@ -34,7 +35,7 @@ class Work:
     old: Document
     new: Document
     ledger: Ledger
-    todo: list[Pair] = field(default_factory=list)
+    todo: deque[Pair] = field(default_factory=deque)
     seen: dict[tuple[int, int], Pair] = field(default_factory=dict)
     """By identity; the pair is kept so that the identities stay taken."""
     same_definitions: bool = field(init=False)

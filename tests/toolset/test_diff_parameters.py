@@ -156,7 +156,7 @@ CASES = [
     case(
         "a dependency",
         lambda s: s.tool("search")["inputSchema"].update(dependentRequired={"score": ["mode"]}),
-        "breaking rule-tightened /inputSchema/dependentRequired",
+        "breaking rule-tightened /inputSchema/dependentRequired/score",
         '"search": "score" now needs "mode" beside it',
     ),
     case(

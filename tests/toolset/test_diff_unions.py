@@ -1,0 +1,131 @@
+"""Unions, parts and conditions: what is told of schemas that cannot be said by plain keywords."""
+
+from typing import Any
+
+import pytest
+
+from driftwatch.toolset import Toolset, diff
+
+CIRCLE = {
+    "type": "object",
+    "title": "Circle",
+    "properties": {"kind": {"const": "circle"}, "r": {"type": "number"}},
+}
+SQUARE = {"type": "object", "properties": {"kind": {"const": "square"}, "a": {"type": "number"}}}
+POINT = {"type": "object", "properties": {"kind": {"const": "point"}}}
+SHORT = {"type": "string", "maxLength": 5}
+
+
+def messages(old: Any, new: Any, member: str = "inputSchema") -> list[tuple[str, str]]:
+    def toolset(schema: Any) -> Toolset:
+        return Toolset(
+            ({"name": "t", "inputSchema": {}, member: {"type": "object", "properties": {"p": schema}}},)
+        )
+
+    found = diff(toolset(old), toolset(new))
+    return [(change.klass, change.message.removeprefix('"t": ')) for change in found.changes]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        (
+            {"anyOf": [CIRCLE, SQUARE]},
+            {"anyOf": [CIRCLE, SQUARE, POINT]},
+            [("compatible", '"p" now also accepts object with "kind" "point"')],
+        ),
+        (
+            {"oneOf": [CIRCLE, SQUARE]},
+            {"oneOf": [SQUARE]},
+            [("breaking", '"p" no longer accepts object "Circle"')],
+        ),
+        (
+            {"anyOf": [CIRCLE, SQUARE]},
+            {"anyOf": [SQUARE, {**CIRCLE, "properties": {**CIRCLE["properties"], "r": {"type": "integer"}}}]},
+            [("breaking", '"p.r" must now be integer (was number)')],
+        ),
+        ({"anyOf": [SHORT, CIRCLE]}, SHORT, [("breaking", '"p" no longer accepts object "Circle"')]),
+        (SHORT, {"anyOf": [SHORT, CIRCLE]}, [("compatible", '"p" now also accepts object "Circle"')]),
+        (
+            {"anyOf": [SHORT, CIRCLE]},
+            {"anyOf": [SHORT, CIRCLE, {"type": "null"}]},
+            [("compatible", '"p" now also accepts null')],
+        ),
+        ({}, {"anyOf": [SHORT, CIRCLE]}, [("breaking", '"p" must now be one of: string, object "Circle"')]),
+        (
+            {"anyOf": [SHORT, CIRCLE]},
+            {},
+            [("compatible", '"p" need no longer be one of: string, object "Circle"')],
+        ),
+        (
+            {"type": "object", "anyOf": [{"required": ["a"]}, {"required": ["b"]}]},
+            {"type": "object"},
+            [("compatible", '"p" need no longer be one of: any type, any type')],
+        ),
+        (
+            {"allOf": [{"pattern": "a"}, {"pattern": "b"}]},
+            {"allOf": [{"pattern": "a"}, {"pattern": "b"}, {"pattern": "c"}]},
+            [("breaking", '"p" has one more rule in `allOf`')],
+        ),
+        (
+            {"allOf": [{"pattern": "a"}, {"pattern": "b"}]},
+            {"allOf": [{"pattern": "a"}, {"pattern": "c"}]},
+            [("breaking", '"p" must now match "c" (was "b")')],
+        ),
+        ({"not": {"const": 1}}, {"not": {"const": 2}}, [("breaking", 'the rule "not" of "p" changed')]),
+        ({"if": {"const": 1}}, {}, [("compatible", '"p" no longer has the rule "if"')]),
+        (
+            {"items": [{"type": "string"}], "additionalItems": False},
+            {"items": [{"type": "string"}, {"type": "integer"}], "additionalItems": False},
+            [("compatible", '"p[1]" is now accepted')],
+        ),
+        (
+            {"prefixItems": [{"type": "string"}]},
+            {"prefixItems": [{"type": "integer"}]},
+            [("breaking", '"p[0]" is now integer (was string)')],
+        ),
+        (
+            {"patternProperties": {"^x": {"type": "string"}}},
+            {"patternProperties": {"^x": {"type": ["string", "null"]}}},
+            [("compatible", '"p./^x/" may now be null')],
+        ),
+        (
+            {"propertyNames": {"maxLength": 5}},
+            {"propertyNames": {"maxLength": 3}},
+            [("breaking", '"p.*" must now have at most 3 characters (was 5)')],
+        ),
+        (
+            {"dependencies": {"a": ["b", "c"]}},
+            {"dependencies": {"a": ["b"]}},
+            [("compatible", '"p.a" no longer needs "c" beside it')],
+        ),
+        (
+            {"$ref": "https://example.org/a.json"},
+            {"$ref": "https://example.org/b.json"},
+            [("breaking", 'the rule "$ref" of "p" changed')],
+        ),
+        (
+            {"type": "object", "additionalProperties": {"type": "string"}},
+            {"type": "object", "additionalProperties": {"type": "integer"}},
+            [("breaking", '"p.*" is now integer (was string)')],
+        ),
+        (
+            {"type": "object", "additionalProperties": {"type": "string"}},
+            {"type": "object", "additionalProperties": False},
+            [("breaking", 'unknown properties of "p" are now refused')],
+        ),
+        (None, {}, [("breaking", 'the schema of "p" is now {} (was null)')]),
+        ([1], [2], [("breaking", 'the schema of "p" is now [2] (was [1])')]),
+    ],
+)
+def test_a_change_of_forms_and_rules_is_told(old: Any, new: Any, told: list[tuple[str, str]]) -> None:
+    assert messages(old, new) == told
+
+
+def test_a_new_form_of_an_output_is_breaking_for_its_readers() -> None:
+    assert messages({"anyOf": [CIRCLE, SQUARE]}, {"anyOf": [CIRCLE, SQUARE, POINT]}, "outputSchema") == [
+        ("breaking", 'output "p" may now also be object with "kind" "point"')
+    ]
+    assert messages({"anyOf": [CIRCLE, SQUARE]}, {"anyOf": [SQUARE]}, "outputSchema") == [
+        ("compatible", 'output "p" is no longer object "Circle"')
+    ]
