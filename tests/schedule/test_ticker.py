@@ -1,0 +1,171 @@
+import contextlib
+import logging
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from driftwatch.errors import StoreError
+from driftwatch.model import Depth, Trigger
+from driftwatch.schedule.due import DueTimes
+from driftwatch.schedule.queue import LocalQueue
+from driftwatch.schedule.ticker import Ticker
+from driftwatch.store.ports import Reader, ServerRecord
+from driftwatch.store.sqlite import SqliteStore
+
+START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+QUARTER = timedelta(minutes=15)
+
+T = TypeVar("T")
+
+
+@dataclass
+class TwoClocks:
+    """A wall clock that can be stepped, and a monotonic one that cannot."""
+
+    wall: datetime = START
+    steady: float = 1000.0
+
+    def now(self) -> datetime:
+        return self.wall
+
+    def monotonic(self) -> float:
+        return self.steady
+
+    def pass_time(self, span: timedelta) -> None:
+        self.wall += span
+        self.steady += span.total_seconds()
+
+
+@dataclass
+class Desk:
+    """A ticker, its queue and its store, without anybody who carries requests out."""
+
+    clock: TwoClocks
+    store: SqliteStore
+    queue: LocalQueue
+    ticker: Ticker
+
+    def take(self) -> list[tuple[str, Depth, Trigger]]:
+        """What the ticks have put into the queue; it is empty afterwards."""
+        taken = [(item.server, item.depth, item.trigger) for _, _, item in sorted(self.queue._waiting)]
+        self.queue._waiting.clear()
+        return taken
+
+
+def record(name: str, due: datetime) -> ServerRecord:
+    return ServerRecord(
+        name=name,
+        url=f"http://127.0.0.1:1/{name}",
+        host=f"{name}:1",
+        credential="anonymous",
+        revision="r1",
+        next_due_at=due,
+        next_full_at=due,
+    )
+
+
+@contextlib.asynccontextmanager
+async def desk(folder: Path, *servers: str, concurrency: int = 8) -> AsyncIterator[Desk]:
+    clock = TwoClocks()
+    store = SqliteStore(folder / "driftwatch.db", clock=clock.now)
+    store.migrate()
+    with store.write() as tx:
+        tx.import_servers([record(name, START) for name in servers], START)
+    queue = LocalQueue(concurrency=concurrency, per_host=2, host_of=lambda server: server)
+    due_times = {
+        name: DueTimes(name, interval=QUARTER, full_interval=QUARTER * 24, random=lambda: 0.0)
+        for name in servers
+    }
+    ticker = Ticker(store=store, queue=queue, clock=clock, due_times=due_times, chores={})
+    try:
+        yield Desk(clock, store, queue, ticker)
+    finally:
+        store.close()
+
+
+async def test_what_is_due_is_handed_out_once_and_the_first_visit_is_a_full_one(tmp_path: Path) -> None:
+    async with desk(tmp_path, "a", "b") as at:
+        await at.ticker.tick()
+        assert sorted(at.take()) == [
+            ("a", Depth.FULL, Trigger.INTERVAL),
+            ("b", Depth.FULL, Trigger.INTERVAL),
+        ]
+        await at.ticker.tick()
+        assert at.take() == []
+
+
+async def test_the_next_visits_are_light_ones_an_interval_later(tmp_path: Path) -> None:
+    async with desk(tmp_path, "a") as at:
+        await at.ticker.tick()
+        (request,) = (item for _, _, item in at.queue._waiting)
+        at.take()
+        with at.store.write() as tx:
+            tx.request_done(request)
+        at.clock.pass_time(QUARTER)
+        await at.ticker.tick()
+        assert at.take() == [("a", Depth.LIGHT, Trigger.INTERVAL)]
+
+
+async def test_a_full_queue_leaves_what_is_due_for_a_later_tick(tmp_path: Path) -> None:
+    async with desk(tmp_path, *"abcdef", concurrency=1) as at:
+        await at.ticker.tick()
+        first = at.take()
+        assert len(first) == 2
+        await at.ticker.tick()
+        assert not {name for name, *_ in at.take()} & {name for name, *_ in first}
+
+
+async def test_a_clock_that_was_stepped_back_keeps_nobody_waiting(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with desk(tmp_path, "a") as at:
+        await at.ticker.tick()
+        (request,) = (item for _, _, item in at.queue._waiting)
+        at.take()
+        with at.store.write() as tx:
+            tx.request_done(request)
+        at.clock.wall -= timedelta(hours=5)
+        with caplog.at_level(logging.WARNING, "driftwatch.service"):
+            await at.ticker.tick()
+        assert "the clock was stepped" in caplog.text
+        at.clock.pass_time(QUARTER)
+        await at.ticker.tick()
+        assert [name for name, *_ in at.take()] == ["a"]
+
+
+async def test_a_clock_that_was_stepped_forward_makes_one_visit_not_many(tmp_path: Path) -> None:
+    async with desk(tmp_path, "a") as at:
+        at.clock.wall += timedelta(days=3)
+        await at.ticker.tick()
+        assert len(at.take()) == 1
+        await at.ticker.tick()
+        assert at.take() == []
+
+
+async def test_a_database_that_does_not_answer_delays_the_tick_and_does_not_end_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with desk(tmp_path, "a") as at:
+
+        async def broken(_: Callable[[Reader], T]) -> T:
+            raise StoreError("the disk is full")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(at.store, "query", broken)
+            await at.ticker.tick()
+        assert at.take() == []
+        assert "the tick could not use the database" in caplog.text
+        await at.ticker.tick()
+        assert [name for name, *_ in at.take()] == ["a"]
+
+
+async def test_the_age_of_the_last_tick_tells_a_stuck_loop(tmp_path: Path) -> None:
+    async with desk(tmp_path, "a") as at:
+        await at.ticker.tick()
+        assert at.ticker.age_s == 0
+        at.clock.pass_time(timedelta(seconds=45))
+        assert at.ticker.age_s == 45
