@@ -9,7 +9,7 @@ import httpcore
 
 from driftwatch.evidence import Tls
 from driftwatch.probe.connect import READ_SIZE, SocketStream
-from driftwatch.probe.fault import Broken
+from driftwatch.probe.fault import HTTPCORE, Broken
 from driftwatch.probe.place import Place
 
 SETTLE_S = 0.05
@@ -76,7 +76,7 @@ class Connection:
 
     async def settle(self) -> bool:
         """Finish the last reply; False, with the connection closed, when no other request can follow."""
-        with contextlib.suppress(TimeoutError, Broken, httpcore.ProtocolError):
+        with contextlib.suppress(TimeoutError, Broken, *HTTPCORE):
             if not self._ended:
                 async with asyncio.timeout(SETTLE_S):
                     for _ in range(_SETTLE_CHUNKS):

@@ -82,8 +82,9 @@ class Wire:
         self._deadline = self._time() + self._limits.deadline_s
         for name, value in endpoint.secrets:
             self._redactor.learn_named(name, value, QUERY)
-        for name, value in () if credential is None else credential.headers:
-            self._redactor.learn_named(name, value, credential.label if credential else "")
+        if credential is not None:
+            for name, value in credential.headers:
+                self._redactor.learn_named(name, value, credential.label)
 
     @property
     def address_faults(self) -> tuple[AddressFault, ...]:
@@ -113,7 +114,9 @@ class Wire:
             async with self._patience(recording):
                 connection = await self._ask(request, recording, fresh=fresh)
                 if await self._read(request, recording, connection):
-                    self._kept[connection.place.key], connection = connection, None
+                    # Of connections that were used side by side one is kept.
+                    key = connection.place.key
+                    self._kept[key], connection = connection, self._kept.get(key)
         finally:
             if connection is not None:
                 await connection.close()
@@ -162,13 +165,7 @@ class Wire:
             credential=self._credential if own and request.credential else None,
             redactor=self._redactor,
         )
-        kept = self._kept.get(target.key)
-        if kept is not None:
-            usable = not fresh and await kept.settle()
-            del self._kept[target.key]
-            if not usable:
-                await kept.close()
-                kept = None
+        kept = await self._reuse(target, fresh=fresh)
         while True:
             connection = kept or await self._connect(target, recording)
             recording.stream = connection.stream
@@ -194,6 +191,21 @@ class Wire:
             if (session := headers.first(recording.received, headers.SESSION_HEADER)) is not None:
                 self._redactor.learn(session, SESSION)
             return connection
+
+    async def _reuse(self, target: Place, *, fresh: bool) -> Connection | None:
+        """The kept connection to an origin, if there is one that may carry another request."""
+        kept = self._kept.pop(target.key, None)
+        if kept is None:
+            return None
+        try:
+            usable = not fresh and await kept.settle()
+        except BaseException:
+            await kept.close()
+            raise
+        if not usable:
+            await kept.close()
+            return None
+        return kept
 
     def _admit(self) -> None:
         if self._time() >= self._deadline:

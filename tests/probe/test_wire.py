@@ -1,6 +1,8 @@
 """The wire with servers that behave: what is sent, what is recorded, which connection carries it."""
 
+import asyncio
 import json
+import socket
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +13,16 @@ from driftwatch.probe.wire import Read, Request, Wire
 from tests.servers.certificates import intermediate
 from tests.servers.raw import ASK, RESET, STALL, chunked, events, http, open_ended, serve
 
+
+def has_ipv6() -> bool:
+    try:
+        with socket.create_server(("::1", 0), family=socket.AF_INET6):
+            return True
+    except OSError:
+        return False
+
+
+HAS_IPV6 = has_ipv6()
 OURS: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "result": {"ok": True}}
 ANSWER = json.dumps(OURS).encode()
 
@@ -245,6 +257,14 @@ async def test_tls_carries_the_same_dialogue_on_one_connection(open_wire: Any) -
     assert server.connections == 1
 
 
+@pytest.mark.skipif(not HAS_IPV6, reason="this machine has no IPv6 loopback")
+async def test_an_ipv6_address_is_spoken_to_and_recorded(open_wire: Any) -> None:
+    async with serve([ASK, http(ANSWER)], host="::1") as server, open_wire(server.at("[::1]")) as wire:
+        exchange = (await wire.send(request())).exchange
+    assert (exchange.answer, exchange.address) == (OURS, f"[::1]:{server.port}")
+    assert ("Host", f"[::1]:{server.port}") in sent_headers(server.requests[0])
+
+
 async def test_a_request_too_large_for_one_write_arrives_whole(open_wire: Any) -> None:
     big = request(rpc={"jsonrpc": "2.0", "id": 1, "method": "x", "params": {"text": "x" * 5_000_000}})
     for context in (None, intermediate().issue("mcp.test").context()):
@@ -267,3 +287,14 @@ async def test_leaving_the_wire_closes_its_connections(open_wire: Any) -> None:
             await wire.send(request())
             (connection,) = wire._kept.values()
         assert connection.stream.closed
+
+
+async def test_requests_side_by_side_have_connections_of_their_own_and_leave_none_open(
+    open_wire: Any,
+) -> None:
+    async with serve([ASK, http(ANSWER), ASK, http(ANSWER), STALL]) as server, open_wire(server.url) as wire:
+        for _ in range(2):
+            replies = await asyncio.gather(*(wire.send(request()) for _ in range(3)))
+            assert [reply.exchange.answer for reply in replies] == [OURS] * 3
+        assert len(wire._kept) == 1
+    assert server.connections == 5

@@ -169,7 +169,9 @@ class RawServer:
 
 
 @asynccontextmanager
-async def serve(*scripts: Script, tls: ssl.SSLContext | None = None) -> AsyncIterator[RawServer]:
+async def serve(
+    *scripts: Script, tls: ssl.SSLContext | None = None, host: str = "127.0.0.1"
+) -> AsyncIterator[RawServer]:
     """Run a server on loopback."""
     running: set[asyncio.Task[None]] = set()
 
@@ -180,7 +182,7 @@ async def serve(*scripts: Script, tls: ssl.SSLContext | None = None) -> AsyncIte
         running.add(task)
         task.add_done_callback(running.discard)
 
-    listener = await asyncio.start_server(accept, "127.0.0.1", 0, ssl=tls)
+    listener = await asyncio.start_server(accept, host, 0, ssl=tls)
     server = RawServer(port=listener.sockets[0].getsockname()[1], secure=tls is not None)
     try:
         yield server
