@@ -1,0 +1,192 @@
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from driftwatch import checks, transitions
+from driftwatch.alerts.route import ChannelRule
+from driftwatch.errors import StoreError
+from driftwatch.evidence import Evidence, Missing
+from driftwatch.model import Depth, Era, EventKind, ProbeRequest, State, Trigger
+from driftwatch.observe import Observer, Watched, judge, remembered
+from driftwatch.probe import Target
+from driftwatch.store.ports import ServerRecord
+from driftwatch.store.sqlite import SqliteStore
+from tests.checks.factories import evidence, exchange, opening, shut, surface, tool
+
+START = datetime(2026, 3, 1, 12, tzinfo=UTC)
+SERVER = "api"
+
+
+class StillClock:
+    """A clock that a test moves."""
+
+    def __init__(self) -> None:
+        self.wall = START
+
+    def now(self) -> datetime:
+        return self.wall
+
+    def monotonic(self) -> float:
+        return 0.0
+
+
+class Desk:
+    """An observer over a real store, whose prober hands out what the test lays before it."""
+
+    def __init__(self, store: SqliteStore) -> None:
+        self.store = store
+        self.clock = StillClock()
+        self.seen: Evidence = evidence()
+        self.told = 0
+        watched = Watched(
+            target=Target(name=SERVER, url="https://mcp.example.org/mcp"),
+            tags=(),
+            revision="r1",
+            checks=checks.Policy(),
+            transitions=transitions.Policy(confirm=1),
+        )
+        self.observer = Observer(
+            watched={SERVER: watched},
+            store=store,
+            prober=self,
+            clock=self.clock,
+            channels=[ChannelRule(name="ops")],
+            group_wait=timedelta(seconds=30),
+            told=self.tell,
+        )
+
+    async def __call__(self, target: Target, *, depth: Depth, trigger: Trigger) -> Evidence:
+        return replace(self.seen, server=target.name, taken_at=self.clock.now(), depth=depth, trigger=trigger)
+
+    def tell(self) -> None:
+        self.told += 1
+
+    async def observe(self, server: str = SERVER, *, later: timedelta = timedelta(minutes=1)) -> bool:
+        """Make a visit some time later; whether it was recorded."""
+        self.clock.wall += later
+        request = ProbeRequest(
+            server=server, due_at=self.clock.now(), trigger=Trigger.INTERVAL, depth=Depth.LIGHT
+        )
+        return await self.observer.observe(request) is not None
+
+    def kinds(self) -> list[EventKind]:
+        with self.store.read() as reader:
+            return [event.kind for event in reader.events(SERVER, limit=100)]
+
+    def runs(self) -> int:
+        with self.store.read() as reader:
+            return len(reader.runs(SERVER, limit=100))
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    store = SqliteStore(tmp_path / "driftwatch.db")
+    store.migrate()
+    made = Desk(store)
+    record = ServerRecord(
+        name=SERVER,
+        url="https://mcp.example.org/mcp",
+        host="mcp.example.org:443",
+        credential="anonymous",
+        revision="r1",
+        next_due_at=START,
+        next_full_at=START,
+    )
+    with store.write() as tx:
+        tx.import_servers([record], START)
+    yield made
+    store.close()
+
+
+async def test_a_first_visit_is_a_baseline_and_wakes_nobody(desk: Desk) -> None:
+    assert await desk.observe()
+    assert desk.kinds() == [EventKind.BASELINE]
+    assert desk.told == 0
+
+
+async def test_a_changed_list_is_compared_with_the_stored_one_and_waits_in_the_outbox(desk: Desk) -> None:
+    await desk.observe()
+    desk.seen = evidence(surface(Era.MODERN, tool("write_note")), surface(Era.LEGACY, tool("write_note")))
+    await desk.observe()
+    with desk.store.read() as reader:
+        changed = [event for event in reader.events(SERVER) if event.kind is EventKind.TOOLSET_CHANGED]
+    assert [change["kind"] for event in changed for change in event.details["diff"]["changes"]]
+    assert desk.told == 1
+    due = desk.clock.now() + timedelta(seconds=31)
+    with desk.store.write() as tx:
+        assert {item.event.id for item in tx.pending_deliveries(due)} >= {event.id for event in changed}
+
+
+async def test_the_same_request_is_recorded_once(desk: Desk) -> None:
+    request = ProbeRequest(server=SERVER, due_at=START, trigger=Trigger.DEPLOY, depth=Depth.FULL)
+    assert await desk.observer.observe(request) is not None
+    assert await desk.observer.observe(request) is None
+    assert desk.runs() == 1
+
+
+async def test_a_server_that_is_configured_no_longer_is_not_visited(desk: Desk) -> None:
+    assert not await desk.observe("another")
+    assert desk.kinds() == []
+
+
+async def test_a_storage_fault_is_no_state_of_the_server(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    await desk.observe()
+    desk.seen = shut("refused")
+
+    async def full(_: object) -> None:
+        raise StoreError("the disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(desk.store, "transact", full)
+        assert not await desk.observe()
+        assert not desk.observer.storing
+    assert desk.runs() == 1
+    assert await desk.observe()
+    assert desk.observer.storing
+    assert EventKind.CHANGE in desk.kinds()
+
+
+async def test_a_pause_that_the_server_asks_for_is_kept_but_never_longer_than_an_hour(desk: Desk) -> None:
+    desk.seen = replace(shut("rate-limited", exchange(status=429)), retry_after_s=10.0**9)
+    await desk.observe()
+    with desk.store.read() as reader:
+        record = reader.server(SERVER)
+    assert record is not None
+    assert record.not_before == desk.clock.now() + timedelta(hours=1)
+
+
+async def test_an_era_whose_first_request_met_an_overload_has_not_vanished(desk: Desk) -> None:
+    await desk.observe()
+    overloaded = opening(Era.MODERN, exchange("server/discover", 503), established=False)
+    desk.seen = evidence(surface(Era.LEGACY), openings=(overloaded, opening(Era.LEGACY)))
+    await desk.observe()
+    assert EventKind.ERA_CHANGED not in desk.kinds()
+    refused = opening(Era.MODERN, exchange("server/discover", 404), established=False)
+    desk.seen = evidence(surface(Era.LEGACY), openings=(refused, opening(Era.LEGACY)))
+    await desk.observe()
+    assert EventKind.ERA_CHANGED in desk.kinds()
+
+
+def test_every_check_stands_in_a_report_once_whatever_was_seen() -> None:
+    for seen in (evidence(), shut("dns"), shut("not-mcp", exchange(status=200, content_type="text/html"))):
+        report = judge(seen, checks.Policy()).report
+        assert [result.check for result in report.results] == [declared.id for declared in checks.catalogue]
+
+
+def test_without_a_memory_nothing_is_said_to_be_recorded() -> None:
+    judged = judge(evidence(), checks.Policy()).report.result("release/fingerprint")
+    assert judged.state is State.NOT_CHECKED
+    assert "recorded" not in (judged.reason or "")
+    known = remembered(None, "anonymous")
+    recorded = judge(evidence(), checks.Policy(), known).report.result("release/fingerprint")
+    assert "baseline recorded now" in (recorded.reason or "")
+
+
+def test_a_list_that_is_not_complete_has_no_fingerprint() -> None:
+    seen = evidence(surface(Era.LEGACY, listing=Missing("no tools capability", "no-tools-capability")))
+    judged = judge(seen, checks.Policy())
+    assert judged.toolsets == ()
+    assert judged.report.surfaces[0].fingerprint is None
