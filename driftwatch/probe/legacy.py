@@ -39,14 +39,14 @@ async def read(dialogue: Dialogue, opened: Opened) -> tuple["Handshake", Surface
     A session that the server loses half-way is started over once; the handshake returned is the one whose
     session was read.
     """
-    handshake = await _acknowledge(dialogue, opened)
+    handshake = await acknowledge(dialogue, opened)
     listing = await _listing(dialogue, handshake)
     if handshake.lost(listing):
         request = initialization(dialogue, handshake.revision, label="initialize:again")
         restarted = await _append(dialogue, opened, request)
         if eras.negotiated(restarted.exchange) is not None:
             opened = restarted
-            handshake = await _acknowledge(dialogue, opened)
+            handshake = await acknowledge(dialogue, opened)
             listing = await _listing(dialogue, handshake)
     return handshake, _surface(handshake, listing)
 
@@ -109,7 +109,7 @@ async def _append(dialogue: Dialogue, opened: Opened, request: Request) -> Opene
     return Opened(attempts=(*opened.attempts, reply.exchange), reply=reply, accept=opened.accept)
 
 
-async def _acknowledge(dialogue: Dialogue, opened: Opened) -> Handshake:
+async def acknowledge(dialogue: Dialogue, opened: Opened) -> Handshake:
     """Send notifications/initialized; how it is taken is judged later and never stops the visit."""
     revision = eras.negotiated(opened.exchange) or ""
     session = opened.reply.session

@@ -6,7 +6,7 @@ from driftwatch.probe import eras
 from driftwatch.probe.dialogue import ACCEPT, CLIENT_INFO, REVISION_HEADER, Dialogue, Opened
 from driftwatch.probe.listing import read_tools
 from driftwatch.probe.request import Request
-from driftwatch.probe.surface import NO_TOOLS, declares_tools, instructions
+from driftwatch.probe.surface import NO_TOOLS, declares_tools, instructions, server_info
 from driftwatch.probe.talk import Talk
 
 _META = "io.modelcontextprotocol"
@@ -30,12 +30,11 @@ def opening(opened: Opened) -> Opening:
 async def read(dialogue: Dialogue, opened: Opened) -> Surface:
     """The surface behind an answered server/discover."""
     result = opened.exchange.result
-    meta = result.get("_meta")
     return Surface(
         era=Era.MODERN,
         revision=eras.MODERN_REVISION,
         opening=opened.exchange,
-        server_info=meta.get(f"{_META}/serverInfo") if isinstance(meta, dict) else None,
+        server_info=server_info(result, Era.MODERN),
         capabilities=result.get("capabilities"),
         instructions=instructions(result),
         supported_versions=eras.supported_versions(opened.exchange),

@@ -1,7 +1,7 @@
 """What an opening result, of whatever era, says about its surface. Pure."""
 
 from driftwatch.evidence import Missing
-from driftwatch.model import Json
+from driftwatch.model import Era, Json
 
 MAX_INSTRUCTIONS = 64 * 1024
 """Characters of a server's instructions that are kept."""
@@ -13,6 +13,14 @@ def instructions(result: dict[str, Json]) -> str | None:
     """The instructions that a model reads, at most ``MAX_INSTRUCTIONS`` characters of them."""
     text = result.get("instructions")
     return text[:MAX_INSTRUCTIONS] if isinstance(text, str) else None
+
+
+def server_info(result: dict[str, Json], era: Era) -> Json:
+    """The server's own name and version; the modern era keeps them in ``_meta``."""
+    if era is not Era.MODERN:
+        return result.get("serverInfo")
+    meta = result.get("_meta")
+    return meta.get("io.modelcontextprotocol/serverInfo") if isinstance(meta, dict) else None
 
 
 def declares_tools(result: dict[str, Json]) -> bool:

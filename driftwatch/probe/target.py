@@ -21,6 +21,22 @@ class ToolCall:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SlowTool(ToolCall):
+    """A call that may take a while."""
+
+    max_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BurstPlan:
+    """A burst of requests that the owner agreed to."""
+
+    requests: int
+    on: str
+    """``deploy`` (after a deploy or when asked), ``interval`` (every full probe) or ``manual``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
     """Where to knock, with what in hand, and when to give up."""
 
@@ -41,6 +57,12 @@ class Target:
     checks_off: tuple[str, ...] = ()
     tool_call: ToolCall | None = None
     """A tool that a full probe may call, with arguments that are wrong."""
+    slow_tool: SlowTool | None = None
+    """A tool that a full probe may call because it takes long."""
+    burst: BurstPlan | None = None
+    """None: no burst, ever."""
+    log_files: tuple[Path, ...] = ()
+    """The server's own logs, as absolute paths or patterns."""
 
     @property
     def public_url(self) -> str:
@@ -68,6 +90,9 @@ class Target:
             "origin": self.origin,
             "checks_off": list(self.checks_off),
             "tool_call": None if self.tool_call is None else self.tool_call.name,
+            "slow_tool": None if self.slow_tool is None else self.slow_tool.name,
+            "burst": None if self.burst is None else self.burst.requests,
+            "logs": bool(self.log_files),
         }
 
     @classmethod
@@ -76,7 +101,7 @@ class Target:
         headers = tuple((name, value.get_secret_value()) for name, value in server.headers.items())
         if server.token is not None:
             headers = (*headers, ("Authorization", f"Bearer {server.token.get_secret_value()}"))
-        monitor, call = config.monitor, server.tool_call
+        monitor, call, slow, limit = config.monitor, server.tool_call, server.slow_tool, server.rate_limit
         return cls(
             name=server.name,
             url=server.url,
@@ -96,4 +121,9 @@ class Target:
             origin=server.origin,
             checks_off=tuple(server.checks.off),
             tool_call=None if call is None else ToolCall(name=call.name, arguments=call.arguments),
+            slow_tool=None
+            if slow is None
+            else SlowTool(name=slow.name, arguments=slow.arguments, max_s=slow.max.total_seconds()),
+            burst=BurstPlan(requests=limit.burst, on=limit.on) if limit.enabled else None,
+            log_files=server.logs.files,
         )

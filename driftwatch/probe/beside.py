@@ -1,0 +1,81 @@
+"""What a full probe does beside the conversation, on connections of its own."""
+
+import asyncio
+import secrets
+from dataclasses import dataclass, replace
+from typing import Any
+
+from driftwatch.evidence import Evidence, LogSearch, Missing
+from driftwatch.probe import addresses, burst, log_files, replicas, slow_tool
+from driftwatch.probe.connect import Resolver
+from driftwatch.probe.dialogue import PACE_S
+from driftwatch.probe.further import Door
+
+NO_LOGS = Missing("a probe from outside cannot read the server's logs", "no-logs")
+ASKED_TO_WAIT = Missing("the server asked for a pause (Retry-After)", "rate-limited")
+
+
+def marker() -> str:
+    """What a probe carries in a header so that it can be found in the server's own logs."""
+    return secrets.token_hex(16)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beside:
+    """Everything that is done once per visit and not once per surface."""
+
+    door: Door
+    resolver: Resolver
+    marker: str
+    seconds: float
+    """What is left of the visit's deadline. A slow tool and a burst are not bound by it: their own limits
+    are."""
+
+    async def complete(self, evidence: Evidence) -> Evidence:
+        """The evidence with its addresses, replicas, slow tool and logs, and last of all a burst."""
+        if not evidence.outcome.reachable:
+            why = evidence.blocker
+            return replace(evidence, addresses=why, replicas=why, slow_call=why, logs=why, burst=why)
+        seen: dict[str, Any] = {"addresses": await addresses.knock(self.door.target.url, self.resolver)}
+        seen |= await self._conversations(evidence)
+        seen["logs"] = await self._logs()
+        seen["burst"] = await self._burst(evidence)
+        asked = max(evidence.retry_after_s or 0.0, self.door.retry_after_s or 0.0)
+        return replace(
+            evidence, **seen, requests=evidence.requests + self.door.requests, retry_after_s=asked or None
+        )
+
+    async def _conversations(self, evidence: Evidence) -> dict[str, Any]:
+        if (why := _silence(evidence)) is not None:
+            unasked = slow_tool.NOT_CONFIGURED if self.door.target.slow_tool is None else why
+            return {"replicas": why, "slow_call": unasked}
+        surface, limits = evidence.surfaces[0], self.door.target.limits
+        return {
+            "replicas": await replicas.visit(self.door, surface, limits, seconds=self.seconds),
+            "slow_call": await slow_tool.call(self.door, surface, limits),
+        }
+
+    async def _logs(self) -> LogSearch | Missing:
+        target = self.door.target
+        if not target.log_files:
+            return NO_LOGS
+        await self.door.pause(PACE_S)  # what is logged is written a moment later
+        return await asyncio.to_thread(
+            log_files.search, target.log_files, marker=self.marker, credential=target.credential
+        )
+
+    async def _burst(self, evidence: Evidence) -> Any:
+        plan, silence = self.door.target.burst, _silence(evidence)
+        if plan is None:
+            return burst.NO_CONSENT
+        if silence is not None:
+            return silence
+        unwanted = burst.unwanted(plan, evidence.surfaces[0], evidence.trigger)
+        return unwanted or await burst.send(self.door, evidence.surfaces[0], plan)
+
+
+def _silence(evidence: Evidence) -> Missing | None:
+    """Why nothing more is asked of the server; None when it may be."""
+    if not evidence.surfaces:
+        return evidence.blocker
+    return None if evidence.retry_after_s is None else ASKED_TO_WAIT

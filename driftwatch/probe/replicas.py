@@ -1,0 +1,86 @@
+"""A few more connections, to see whether every instance behind the address shows the same."""
+
+from dataclasses import replace
+
+from driftwatch.evidence import Exchange, Instance, Missing, Replicas, Surface
+from driftwatch.model import Era, Json
+from driftwatch.probe.further import ERAS, Begun, Door
+from driftwatch.probe.listing import read_tools
+from driftwatch.probe.request import Limits
+from driftwatch.probe.surface import NO_TOOLS, declares_tools, instructions, server_info
+
+CONNECTIONS = 2
+"""Besides the probe's own, so that three reads are compared."""
+MAX_REQUESTS = 4
+"""On one connection, its DELETE included."""
+_PAGES = {Era.MODERN: 3, Era.LEGACY: 1}
+"""What is left of them for the list, after the handshake and before the DELETE."""
+
+NO_TIME = Missing("no time was left for further connections", "deadline")
+OLD_TRANSPORT = Missing("not asked over the old HTTP+SSE transport", "not-applicable")
+
+
+async def visit(door: Door, surface: Surface, limits: Limits, *, seconds: float) -> Replicas | Missing:
+    """Begin anew on ``CONNECTIONS`` connections one after the other and read the list on each.
+
+    Takes at most ``seconds``. A list of more pages than ``MAX_REQUESTS`` allow is not compared.
+    """
+    era = surface.era
+    if era not in ERAS:
+        return OLD_TRANSPORT
+    instances, unanswered = list[Instance](), list[str]()
+    share = seconds / CONNECTIONS
+    if share < 1:
+        return NO_TIME
+    narrow = replace(
+        limits,
+        deadline_s=share,
+        timeout_s=min(limits.timeout_s, share),
+        max_requests=MAX_REQUESTS,
+        max_pages=_PAGES[era],
+    )
+    for _ in range(CONNECTIONS):
+        async with door.conversation(surface, narrow) as begun:
+            if isinstance(begun, Missing):
+                unanswered.append(begun.reason)
+                if begun.code == "rate-limited":
+                    break
+            else:
+                instances.append(await _instance(begun))
+    if not instances:
+        return Missing(f"no further connection was answered: {unanswered[0]}", "no-reply")
+    return Replicas(era=era, instances=tuple(instances), unanswered=tuple(unanswered))
+
+
+async def _instance(begun: Begun) -> Instance:
+    exchange = begun.opened.exchange
+    result = exchange.result
+    return Instance(
+        address=exchange.address,
+        server_info=server_info(result, begun.talk.surface.era),
+        instructions=instructions(result),
+        tools=await _tools(begun, result),
+    )
+
+
+async def _tools(begun: Begun, result: dict[str, Json]) -> tuple[Json, ...] | Missing:
+    if not declares_tools(result):
+        return NO_TOOLS
+    talk, era = begun.talk, begun.talk.surface.era
+    first = talk.surface.listing
+    if not isinstance(first, Missing) and first.pages > _PAGES[era]:
+        return Missing(f"the list has {first.pages} pages, a further connection reads {_PAGES[era]}", "pages")
+
+    async def page(cursor: str | None, *, fresh: bool) -> Exchange:
+        del fresh  # this connection is the point
+        params = {} if cursor is None else {"cursor": cursor}
+        return (await talk.dialogue.send(talk.further("tools/list", "tools/list", params))).exchange
+
+    dialogue = talk.dialogue
+    modern = era is Era.MODERN
+    listing = await read_tools(page, limits=dialogue.limits, wait=dialogue.wait, modern=modern)
+    if listing.complete:
+        known = talk.surface.tools
+        return known if not isinstance(known, Missing) and known == listing.tools else listing.tools
+    why = listing.fault.message if listing.fault else "it did not end"
+    return Missing(f"the list was not read to its end: {why}", "incomplete-list")
