@@ -30,7 +30,7 @@ def diff(old: Toolset, new: Toolset) -> Diff:
 
     Empty if and only if the fingerprints are the same pair. Never raises, whatever the tools are.
     """
-    pairing = pair(old.entries, new.entries)
+    pairing = pair(old.tools, new.tools)
     changes = [*_instructions(old.instructions, new.instructions), *_removed(pairing), *_added(pairing, old)]
     alike: defaultdict[Hashable, list[Change]] = defaultdict(list)
     pool = Allowance(_STEPS)
@@ -95,7 +95,7 @@ def _removed(pairing: Pairing) -> list[Change]:
 
 
 def _added(pairing: Pairing, old: Toolset) -> list[Change]:
-    known = {entry.name for entry in old.entries}
+    known = set(map(name_of, old.tools))
     twins = {
         entry.schema: name_of(entry.tool) for entry in pairing.removed if '"properties":{"' in entry.schema
     }
@@ -103,7 +103,9 @@ def _added(pairing: Pairing, old: Toolset) -> list[Change]:
     for entry in pairing.added:
         name = quote(name_of(entry.tool))
         message = (
-            f"another tool {name} added" if entry.name in known else f"tool {name} added {_size(entry.tool)}"
+            f"another tool {name} added"
+            if name_of(entry.tool) in known
+            else f"tool {name} added {_size(entry.tool)}"
         )
         if entry.schema in twins:
             message += f", with the parameters of the removed {quote(twins[entry.schema])}"

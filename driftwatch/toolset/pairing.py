@@ -1,10 +1,11 @@
 """Which tool of the new list is which of the old one: by name, else by what else they have in common."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from driftwatch.model import Json
+from driftwatch.toolset.canonical import written_alike
 from driftwatch.toolset.likeness import names_alike, other_acts, respelled, texts_alike
 from driftwatch.toolset.tools import HINTS, Entry, name_of, with_defaults
 
@@ -36,13 +37,14 @@ class Pairing:
     added: list[Entry]
 
 
-def pair(old: Iterable[Entry], new: Iterable[Entry]) -> Pairing:
+def pair(old: Sequence[Json], new: Sequence[Json]) -> Pairing:
     """Pair the tools of two lists. Tools of one name pair with their equal first, then in canonical order."""
-    ours, theirs = _by_name(old), _by_name(new)
+    old, new, equal = _without_equals(old, new)
+    ours, theirs = _by_name(map(Entry.of, old)), _by_name(map(Entry.of, new))
     same: list[Both] = []
     removed: list[Entry] = []
     added: list[Entry] = []
-    unchanged = 0
+    unchanged = equal
     for name in sorted(ours.keys() | theirs.keys()):
         before, after = _differing(ours.get(name, []), theirs.get(name, []))
         unchanged += len(ours.get(name, [])) - len(before)
@@ -55,6 +57,15 @@ def pair(old: Iterable[Entry], new: Iterable[Entry]) -> Pairing:
         removed.remove(one)  # entries are equal by identity only
         added.remove(other)
     return Pairing(same, unchanged, renamed, removed, added)
+
+
+def _without_equals(old: Sequence[Json], new: Sequence[Json]) -> tuple[list[Json], list[Json], int]:
+    """Both lists without the tools that are the same at first sight: most, as a rule, and the cheap part."""
+    mine, yours = Counter(map(name_of, old)), Counter(map(name_of, new))
+    named = {name_of(tool): tool for tool in old if mine[name_of(tool)] == yours[name_of(tool)] == 1}
+    equal = {name for tool in new if (name := name_of(tool)) in named and written_alike(named[name], tool)}
+    before, after = ([tool for tool in tools if name_of(tool) not in equal] for tools in (old, new))
+    return before, after, len(equal)
 
 
 def _by_name(entries: Iterable[Entry]) -> dict[str, list[Entry]]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from driftwatch.model import Json
 from driftwatch.toolset.change import BREAKING, COMPATIBLE
 from driftwatch.toolset.essence import essence
-from driftwatch.toolset.ledger import Effect
+from driftwatch.toolset.ledger import ABSENT, Effect
 from driftwatch.toolset.likeness import names_alike, respelled, texts_alike
 from driftwatch.toolset.values import kinds, type_words
 from driftwatch.toolset.views import ANYTHING, Document, View, names
@@ -49,7 +49,7 @@ class _Property:
 
 def compare_properties(old: View, new: View, pair: Pair, work: Work) -> None:
     """Compare what the two objects declare, name by name."""
-    before, after = _properties(old, work.old), _properties(new, work.new)
+    before, after = _differing(old, new, work)
     dropped = {name: item for name, item in before.items() if name not in after}
     added = {name: item for name, item in after.items() if name not in before}
     for one, other in _renamed(dropped, added):
@@ -60,24 +60,40 @@ def compare_properties(old: View, new: View, pair: Pair, work: Work) -> None:
         _note(work, "dropped", pair, item)
     for item in added.values():
         _note(work, "added", pair, item)
-    for name in sorted(before.keys() & after.keys()):
-        _compare(before[name], after[name], pair, work)
-    declared = before.keys() | after.keys()
-    for name in sorted(set(names(old.keywords.get("required"))) ^ set(names(new.keywords.get("required")))):
-        if name not in declared:
-            was = name in names(old.keywords.get("required"))
-            _note_required(name, was=was, pointer=(old if was else new).at("required"), pair=pair, work=work)
+    for name, item in before.items():
+        if name in after:
+            _compare(item, after[name], pair, work)
+    _compare_undeclared(old, new, pair, work)
     _compare_unknown(old, new, "additionalProperties", pair, work)
     _compare_unknown(old, new, "unevaluatedProperties", pair, work)
 
 
-def _properties(view: View, document: Document) -> dict[str, _Property]:
-    declared = view.keywords.get("properties")
-    required = set(names(view.keywords.get("required")))
-    return {
-        name: _Property(name, schema, view.at_property(name), name in required, document)
-        for name, schema in (declared.items() if isinstance(declared, dict) else ())
-    }
+def _differing(old: View, new: View, work: Work) -> tuple[dict[str, _Property], dict[str, _Property]]:
+    """The properties of both, without those that stayed as they were."""
+    (ours, required), (theirs, now_required) = _declared(old), _declared(new)
+    before, after = {}, {}
+    for name in sorted(ours.keys() | theirs.keys()):
+        one, other = ours.get(name, ABSENT), theirs.get(name, ABSENT)
+        if (name in required) == (name in now_required) and work.unchanged(one, other):
+            continue
+        if one is not ABSENT:
+            before[name] = _Property(name, one, old.at_property(name), name in required, work.old)
+        if other is not ABSENT:
+            after[name] = _Property(name, other, new.at_property(name), name in now_required, work.new)
+    return before, after
+
+
+def _declared(view: View) -> tuple[dict[str, Json], set[str]]:
+    properties = view.keywords.get("properties")
+    return properties if isinstance(properties, dict) else {}, set(names(view.keywords.get("required")))
+
+
+def _compare_undeclared(old: View, new: View, pair: Pair, work: Work) -> None:
+    """Names that are required and nowhere declared."""
+    (ours, required), (theirs, now_required) = _declared(old), _declared(new)
+    for name in sorted((required ^ now_required) - ours.keys() - theirs.keys()):
+        was = name in required
+        _note_required(name, was=was, pointer=(old if was else new).at("required"), pair=pair, work=work)
 
 
 def _compare(one: _Property, other: _Property, pair: Pair, work: Work) -> None:

@@ -13,6 +13,7 @@ from driftwatch.toolset.work import Pair, Work
 _CONDITIONS = ("not", "if", "then", "else", "contains", "$ref", "$dynamicRef")
 """Rules that only hold or do not; what stands in them is not explained."""
 
+_ITEMS = frozenset({"items", "prefixItems"})
 _PLACES = ("propertyNames", "unevaluatedItems")
 _MAPS = ("patternProperties", "dependentSchemas")
 _DEPENDENCIES = ("dependentRequired", "dependencies")
@@ -21,6 +22,8 @@ _RULES = frozenset((*_CONDITIONS, *_PLACES, *_MAPS, *_DEPENDENCIES, "allOf"))
 
 def compare_items(old: View, new: View, pair: Pair, work: Work) -> None:
     """Compare what an array's members must be, by position where the schema says so."""
+    if _ITEMS.isdisjoint(old.keywords) and _ITEMS.isdisjoint(new.keywords):
+        return
     (before, rest_before, rest_old), (after, rest_after, rest_new) = _items(old), _items(new)
     for index in range(max(len(before), len(after))):
         ours, our_pointer = before[index] if index < len(before) else (rest_before, rest_old)

@@ -148,7 +148,7 @@ class Document:
 
 def escape(name: str) -> str:
     """A name as one step of a JSON pointer (RFC 6901)."""
-    return name.replace("~", "~0").replace("/", "~1")
+    return name.replace("~", "~0").replace("/", "~1") if "~" in name or "/" in name else name
 
 
 def same(one: Json, other: Json) -> bool:

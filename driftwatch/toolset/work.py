@@ -47,16 +47,16 @@ class Work:
             {name: document.root[name] for name in _DEFINITIONS if name in document.root}
             for document in (self.old, self.new)
         )
-        self.same_definitions = self._unchanged(one, other)
+        self.same_definitions = self.unchanged(one, other)
 
     def push(self, pair: Pair) -> None:
         """Compare this pair too, unless it cannot differ or was compared before (a definition used twice)."""
         key = id(pair.old), id(pair.new)
-        if key not in self.seen and not self._unchanged(pair.old, pair.new):
+        if key not in self.seen and not self.unchanged(pair.old, pair.new):
             self.seen[key] = pair
             self.todo.append(pair)
 
-    def _unchanged(self, old: Json, new: Json) -> bool:
+    def unchanged(self, old: Json, new: Json) -> bool:
         """True when both are written alike and point to nothing that may differ; may miss, never errs."""
         try:
             # Python's equality takes true for 1, its spelling does not.

@@ -1,4 +1,4 @@
-"""Tools and parameters under another name: called renamed where that is sure, told as two events where not."""
+"""Tools and parameters under another name: called renamed where that is sure, two events where not."""
 
 from typing import Any
 
@@ -6,8 +6,12 @@ import pytest
 
 from driftwatch.toolset import Diff, Toolset, diff
 
-ORDER = {"type": "object", "properties": {"order_id": {"type": "string"}}, "required": ["order_id"]}
-PAGE = {
+ORDER: dict[str, Any] = {
+    "type": "object",
+    "properties": {"order_id": {"type": "string"}},
+    "required": ["order_id"],
+}
+PAGE: dict[str, Any] = {
     "type": "object",
     "properties": {"url": {"type": "string"}, "timeout": {"type": "integer", "maximum": 60}},
     "required": ["url"],
@@ -73,7 +77,7 @@ def test_one_tool_under_another_name_is_renamed(old: Any, new: Any) -> None:
             tool("read", PAGE, annotations={"readOnlyHint": True}),
             tool("purge", PAGE, annotations={"readOnlyHint": False}),
         ),
-        (tool("a", True), tool("b", True)),
+        (tool("a", schema=True), tool("b", schema=True)),
         ("no tool", "another"),
     ],
 )
@@ -82,10 +86,10 @@ def test_what_only_might_be_one_tool_is_told_as_two_events(old: Any, new: Any) -
 
 
 def test_an_added_tool_with_the_parameters_of_a_removed_one_says_so() -> None:
-    found = compared([tool("get_order", PAGE)], [tool("delete_order", PAGE)])
+    found = compared([tool("get_page", PAGE)], [tool("drop_page", PAGE)])
     assert [change.message for change in found.changes] == [
-        'tool "get_order" removed',
-        'tool "delete_order" added (2 parameters, 1 required), with the parameters of the removed "get_order"',
+        'tool "get_page" removed',
+        'tool "drop_page" added (2 parameters, 1 required), with the parameters of the removed "get_page"',
     ]
 
 
@@ -108,13 +112,13 @@ def test_many_tools_with_a_new_prefix_are_paired_too() -> None:
 
 def test_a_renamed_tool_tells_what_else_changed_under_its_new_name() -> None:
     found = compared(
-        [tool("status", description="Tells the state of an order.")],
-        [tool("order_status", {**ORDER, "additionalProperties": False}, "Tells the state of one order.")],
+        [tool("status", description="Tells the state.")],
+        [tool("order_status", {**ORDER, "additionalProperties": False}, "Tells one state.")],
     )
     assert [change.message for change in found.changes] == [
         'tool "status" renamed to "order_status" (other parameters too)',
         '"order_status": unknown parameters are now refused',
-        '"order_status": description changed: "Tells the state of an order." -> "Tells the state of one order."',
+        '"order_status": description changed: "Tells the state." -> "Tells one state."',
     ]
     assert found.summary == "1 tool renamed, 1 rule for the unknown changed, 1 description changed"
 

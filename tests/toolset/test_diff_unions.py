@@ -6,14 +6,17 @@ import pytest
 
 from driftwatch.toolset import Toolset, diff
 
-CIRCLE = {
+CIRCLE: dict[str, Any] = {
     "type": "object",
     "title": "Circle",
     "properties": {"kind": {"const": "circle"}, "r": {"type": "number"}},
 }
-SQUARE = {"type": "object", "properties": {"kind": {"const": "square"}, "a": {"type": "number"}}}
-POINT = {"type": "object", "properties": {"kind": {"const": "point"}}}
-SHORT = {"type": "string", "maxLength": 5}
+SQUARE: dict[str, Any] = {
+    "type": "object",
+    "properties": {"kind": {"const": "square"}, "a": {"type": "number"}},
+}
+POINT: dict[str, Any] = {"type": "object", "properties": {"kind": {"const": "point"}}}
+SHORT: dict[str, Any] = {"type": "string", "maxLength": 5}
 
 
 def messages(old: Any, new: Any, member: str = "inputSchema") -> list[tuple[str, str]]:

@@ -40,9 +40,9 @@ def test_a_person_can_recompute_the_digests() -> None:
         '"name":"status"}]'
     )
     surface = (
-        '{"instructions":"Ask first.","tools":[{"annotations":{"destructiveHint":true,"idempotentHint":false,'
-        '"openWorldHint":true,"readOnlyHint":true},"description":"Tells the state.","execution":{"taskSupport":'
-        '"forbidden"},"outputSchema":{"type":"object"},"title":"Status"}]}'
+        '{"instructions":"Ask first.","tools":[{"annotations":{"destructiveHint":true,"idempotentHint"'
+        ':false,"openWorldHint":true,"readOnlyHint":true},"description":"Tells the state.","execution":'
+        '{"taskSupport":"forbidden"},"outputSchema":{"type":"object"},"title":"Status"}]}'
     )
     assert found.contract == sha256(contract)
     assert found.surface == sha256(surface)
