@@ -8,7 +8,7 @@ from typing import Any
 
 from driftwatch.evidence import Evidence
 from driftwatch.model import Depth, Trigger
-from driftwatch.probe import Limits, SystemResolver, Target, TrustStore, probe
+from driftwatch.probe import Limits, Resolver, SystemResolver, Target, TrustStore, probe
 from tests.specimens.http import Loopback, serving
 from tests.specimens.mcp import Mcp
 
@@ -32,15 +32,17 @@ class Visit:
         *,
         path: str = "/mcp",
         depth: Depth = Depth.LIGHT,
+        trigger: Trigger = Trigger.MANUAL,
+        resolver: Resolver | None = None,
         limits: Limits | None = None,
         **target: Any,
     ) -> Evidence:
         return await probe(
             Target(name="specimen", url=self.loopback.url(path), limits=limits or Limits(), **target),
             depth=depth,
-            trigger=Trigger.MANUAL,
+            trigger=trigger,
             trust=TRUST,
-            resolver=SystemResolver(),
+            resolver=resolver or SystemResolver(),
             now=lambda: TAKEN_AT,
             pause=self.pause,
         )
