@@ -1,0 +1,70 @@
+"""Every address of a name is asked for a connection, and nothing is sent to it."""
+
+import socket
+from collections.abc import Iterator
+from ipaddress import ip_address
+
+import pytest
+
+from driftwatch.evidence import Addresses, Missing
+from driftwatch.model import Depth
+from driftwatch.probe import addresses
+from driftwatch.probe.address import Address
+from tests.specimens.visiting import visiting
+
+
+class Named:
+    """A name with these addresses."""
+
+    def __init__(self, *found: Address) -> None:
+        self.found = list(found)
+
+    async def resolve(self, host: str, port: int) -> list[Address]:
+        if not self.found:
+            raise OSError("no such name")
+        return self.found
+
+
+@pytest.fixture
+def listening() -> Iterator[socket.socket]:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server
+
+
+@pytest.fixture
+def dead() -> Address:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return Address(ip_address("127.0.0.1"), server.getsockname()[1])
+
+
+def of(server: socket.socket) -> Address:
+    return Address(ip_address("127.0.0.1"), server.getsockname()[1])
+
+
+async def test_each_address_accepts_or_says_why_not(listening: socket.socket, dead: Address) -> None:
+    metadata = Address(ip_address("169.254.169.254"), 80)
+    found = await addresses.knock("http://h.example/mcp", Named(dead, metadata, of(listening)))
+    assert isinstance(found, Addresses)
+    assert found.accepted == (str(of(listening)),)
+    assert [(fault.address, fault.code) for fault in found.faults] == [(str(dead), "refused")]
+
+
+async def test_a_literal_address_is_its_own_only_one(listening: socket.socket) -> None:
+    found = await addresses.knock(f"http://{of(listening)}/mcp", Named())
+    assert found == Addresses(accepted=(str(of(listening)),), faults=())
+
+
+async def test_a_name_that_no_longer_resolves_is_said() -> None:
+    found = await addresses.knock("http://h.example/mcp", Named())
+    assert isinstance(found, Missing)
+    assert found.code == "dns"
+
+
+async def test_a_full_probe_finds_the_dead_address_that_its_own_connection_avoided(dead: Address) -> None:
+    async with visiting() as visit:
+        alive = Address(ip_address("127.0.0.1"), visit.loopback.port)
+        visit.loopback.host = "localhost"
+        evidence = await visit.probe(depth=Depth.FULL, resolver=Named(alive, dead))
+    assert isinstance(evidence.addresses, Addresses)
+    assert [fault.address for fault in evidence.addresses.faults] == [str(dead)]
+    assert evidence.outcome.code == "ok"
