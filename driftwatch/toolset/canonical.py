@@ -11,7 +11,7 @@ from json.encoder import encode_basestring_ascii as quote
 from typing import Any
 
 from driftwatch.model import Json
-from driftwatch.toolset.keywords import HOLDS, Holds
+from driftwatch.toolset.schema.keywords import HOLDS, Holds
 
 ALGORITHM = "dw1"
 """The name and version of the canonical form and of what the digests cover."""

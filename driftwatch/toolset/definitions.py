@@ -3,12 +3,12 @@
 from driftwatch.model import Json
 from driftwatch.toolset.canonical import canonical
 from driftwatch.toolset.change import BREAKING, COMPATIBLE, COSMETIC, TEXT, WIDENS_HARM, Change
-from driftwatch.toolset.ledger import INPUT, OUTPUT
-from driftwatch.toolset.remarks import text_change
-from driftwatch.toolset.schemas import compare_schemas, dialect
+from driftwatch.toolset.schema.compare import compare_schemas, dialect
+from driftwatch.toolset.schema.ledger import INPUT, OUTPUT
+from driftwatch.toolset.schema.remarks import text_change
+from driftwatch.toolset.schema.views import ANYTHING, Allowance, escape, same
 from driftwatch.toolset.screening import screen
 from driftwatch.toolset.tools import HINTS, TASK_SUPPORT, Entry, with_defaults
-from driftwatch.toolset.views import ANYTHING, Allowance, escape, same
 from driftwatch.toolset.wording import quote, value
 
 _CONSEQUENCES = {

@@ -9,10 +9,10 @@ from driftwatch.toolset.canonical import canonical
 from driftwatch.toolset.change import BREAKING, COMPATIBLE, TEXT, Change, Diff
 from driftwatch.toolset.definitions import compare_definitions
 from driftwatch.toolset.pairing import Pairing, pair
-from driftwatch.toolset.remarks import text_change
+from driftwatch.toolset.schema.remarks import text_change
+from driftwatch.toolset.schema.views import Allowance, names
 from driftwatch.toolset.screening import Text, flagged, judged, texts, traits
 from driftwatch.toolset.tools import Entry, Toolset, name_of
-from driftwatch.toolset.views import Allowance, names
 from driftwatch.toolset.wording import listed, quote
 
 _NAMED = 3

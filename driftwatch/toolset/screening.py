@@ -8,10 +8,10 @@ from driftwatch.model import Json
 from driftwatch.toolset.canonical import canonical
 from driftwatch.toolset.change import HIDES, NEW_LINK, STEERS, TEXT, Change
 from driftwatch.toolset.characters import HIDDEN
-from driftwatch.toolset.keywords import PROSE
+from driftwatch.toolset.schema.keywords import PROSE
+from driftwatch.toolset.schema.views import escape
 from driftwatch.toolset.text import invisible, links, steering
 from driftwatch.toolset.tools import Entry
-from driftwatch.toolset.views import escape
 from driftwatch.toolset.wording import listed, quote, rewording
 
 _SENTENCE = 4

@@ -5,8 +5,8 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from driftwatch.model import Json
-from driftwatch.toolset.ledger import Ledger
-from driftwatch.toolset.views import Document
+from driftwatch.toolset.schema.ledger import Ledger
+from driftwatch.toolset.schema.views import Document
 
 _DEFINITIONS = ("$defs", "definitions")
 _TO_DEFINITIONS = re.compile(r"'\$ref': '#/(?:\$defs|definitions)/[^']*'")

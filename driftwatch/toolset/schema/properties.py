@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 from driftwatch.model import Json
 from driftwatch.toolset.change import BREAKING, COMPATIBLE
-from driftwatch.toolset.essence import essence
-from driftwatch.toolset.ledger import ABSENT, Effect
 from driftwatch.toolset.likeness import names_alike, respelled, texts_alike
-from driftwatch.toolset.values import kinds, type_words
-from driftwatch.toolset.views import ANYTHING, Document, View, names
+from driftwatch.toolset.schema.essence import essence
+from driftwatch.toolset.schema.ledger import ABSENT, Effect
+from driftwatch.toolset.schema.values import kinds, type_words
+from driftwatch.toolset.schema.views import ANYTHING, Document, View, names
+from driftwatch.toolset.schema.work import Pair, Work
 from driftwatch.toolset.wording import quote
-from driftwatch.toolset.work import Pair, Work
 
 _SURE = 4
 """The evidence from which a dropped and an added property are one that was renamed."""

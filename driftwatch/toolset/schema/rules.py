@@ -3,12 +3,12 @@
 from collections import Counter
 
 from driftwatch.model import Json
-from driftwatch.toolset.essence import essence
-from driftwatch.toolset.keywords import malformed
-from driftwatch.toolset.ledger import ABSENT, Effect
-from driftwatch.toolset.views import ANYTHING, Document, View, escape, names, same
+from driftwatch.toolset.schema.essence import essence
+from driftwatch.toolset.schema.keywords import malformed
+from driftwatch.toolset.schema.ledger import ABSENT, Effect
+from driftwatch.toolset.schema.views import ANYTHING, Document, View, escape, names, same
+from driftwatch.toolset.schema.work import Pair, Work
 from driftwatch.toolset.wording import listed, quote, value
-from driftwatch.toolset.work import Pair, Work
 
 _CONDITIONS = ("not", "if", "then", "else", "contains", "$ref", "$dynamicRef")
 """Rules that only hold or do not; what stands in them is not explained."""

@@ -6,8 +6,8 @@ from fractions import Fraction
 from typing import TypeGuard
 
 from driftwatch.model import Json
-from driftwatch.toolset.ledger import Effect, Ledger
-from driftwatch.toolset.views import View, types
+from driftwatch.toolset.schema.ledger import Effect, Ledger
+from driftwatch.toolset.schema.views import View, types
 from driftwatch.toolset.wording import quote, value
 
 _SAFE_INTEGER = 2**53 - 1

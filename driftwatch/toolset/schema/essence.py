@@ -2,8 +2,8 @@
 
 from driftwatch.model import Json
 from driftwatch.toolset.canonical import canonical, canonical_schema
-from driftwatch.toolset.keywords import HOLDS, Holds
-from driftwatch.toolset.views import Allowance, Document
+from driftwatch.toolset.schema.keywords import HOLDS, Holds
+from driftwatch.toolset.schema.views import Allowance, Document
 
 _DEPTH = 40
 """Deeper than this the text as written stands for itself."""

@@ -8,17 +8,17 @@ import re
 
 from driftwatch.model import Json
 from driftwatch.toolset.change import COMPATIBLE, Change
-from driftwatch.toolset.forms import compare_forms
-from driftwatch.toolset.keywords import known
-from driftwatch.toolset.ledger import INPUT, Effect, Ledger, Side
-from driftwatch.toolset.limits import compare_limits
-from driftwatch.toolset.properties import compare_properties
-from driftwatch.toolset.remarks import compare_keywords, compare_remarks
-from driftwatch.toolset.rules import compare_items, compare_malformed, compare_rules
-from driftwatch.toolset.values import compare_types, compare_values
-from driftwatch.toolset.views import Allowance, Document, View, same
+from driftwatch.toolset.schema.forms import compare_forms
+from driftwatch.toolset.schema.keywords import known
+from driftwatch.toolset.schema.ledger import INPUT, Effect, Ledger, Side
+from driftwatch.toolset.schema.limits import compare_limits
+from driftwatch.toolset.schema.properties import compare_properties
+from driftwatch.toolset.schema.remarks import compare_keywords, compare_remarks
+from driftwatch.toolset.schema.rules import compare_items, compare_malformed, compare_rules
+from driftwatch.toolset.schema.values import compare_types, compare_values
+from driftwatch.toolset.schema.views import Allowance, Document, View, same
+from driftwatch.toolset.schema.work import Pair, Work
 from driftwatch.toolset.wording import value
-from driftwatch.toolset.work import Pair, Work
 
 _STEPS = 30_000
 """Places read and compared in one pair of schemas; two that need more are too tangled to compare."""

@@ -5,13 +5,13 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
 from driftwatch.model import Json
-from driftwatch.toolset.essence import essence
-from driftwatch.toolset.ledger import Effect
-from driftwatch.toolset.values import kinds, type_words
-from driftwatch.toolset.values import values as allowed_values
-from driftwatch.toolset.views import UNIONS, Document, View
+from driftwatch.toolset.schema.essence import essence
+from driftwatch.toolset.schema.ledger import Effect
+from driftwatch.toolset.schema.values import kinds, type_words
+from driftwatch.toolset.schema.values import values as allowed_values
+from driftwatch.toolset.schema.views import UNIONS, Document, View
+from driftwatch.toolset.schema.work import Pair, Work
 from driftwatch.toolset.wording import listed, quote, value
-from driftwatch.toolset.work import Pair, Work
 
 
 @dataclass(frozen=True, slots=True, eq=False)

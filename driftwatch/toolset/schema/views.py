@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 from driftwatch.model import Json
 from driftwatch.toolset.canonical import canonical
-from driftwatch.toolset.keywords import NOTES
+from driftwatch.toolset.schema.keywords import NOTES
 
 ANYTHING: dict[str, Json] = {}
 """The schema that accepts everything: what an absent schema and ``true`` mean."""

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 from driftwatch.model import Json
 from driftwatch.toolset.canonical import canonical
-from driftwatch.toolset.ledger import Effect, Ledger, Side
-from driftwatch.toolset.views import View, same, types
+from driftwatch.toolset.schema.ledger import Effect, Ledger, Side
+from driftwatch.toolset.schema.views import View, same, types
 from driftwatch.toolset.wording import either, listed, spelled, value
 
 TYPES = ("string", "number", "integer", "boolean", "object", "array", "null")

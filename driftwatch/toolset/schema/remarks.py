@@ -4,10 +4,10 @@ from collections.abc import Iterable
 
 from driftwatch.model import Json
 from driftwatch.toolset.change import COMPATIBLE, TEXT
-from driftwatch.toolset.ledger import ABSENT, Effect
-from driftwatch.toolset.views import View, same
+from driftwatch.toolset.schema.ledger import ABSENT, Effect
+from driftwatch.toolset.schema.views import View, same
+from driftwatch.toolset.schema.work import Pair, Work
 from driftwatch.toolset.wording import quote, rewording, value
-from driftwatch.toolset.work import Pair, Work
 
 _TEXTS = {"description": "description", "title": "title", "$comment": "comment"}
 

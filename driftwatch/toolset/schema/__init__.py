@@ -1,0 +1,1 @@
+"""Two JSON Schemas of one tool compared, place by place, in words."""
