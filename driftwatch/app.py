@@ -72,7 +72,7 @@ def watched(config: Config, server: Server) -> Watched:
         target=Target.of(config, server),
         tags=server.tags,
         revision=server.revision,
-        checks=checks_policy(server),
+        checks=checks_policy(config, server),
         transitions=transitions.Policy(
             confirm=monitor.confirm,
             confirm_delays=monitor.confirm_delays,

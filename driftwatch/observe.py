@@ -15,7 +15,7 @@ from typing import Protocol
 from driftwatch import checks, toolset, transitions
 from driftwatch.alerts.route import ChannelRule, plan
 from driftwatch.clock import Clock
-from driftwatch.config import Server
+from driftwatch.config import Config, Server
 from driftwatch.errors import StoreError, UsageError
 from driftwatch.evidence import Evidence, Missing, Surface
 from driftwatch.model import (
@@ -63,13 +63,13 @@ def prober(*, clock: Clock, resolver: Resolver) -> Prober:
     return visit
 
 
-def checks_policy(server: Server) -> checks.Policy:
+def checks_policy(config: Config, server: Server) -> checks.Policy:
     """What the checks may know of a server's settings. Raises UsageError for limits that make no sense."""
     try:
         clients = checks.client_limits(server.client_limits)
     except ValueError as error:
         raise UsageError(f'server "{server.name}".limits: {error}') from error
-    return checks.Policy(off=frozenset(server.checks.off), clients=clients)
+    return checks.Policy(off=frozenset(server.checks.off), clients=clients, tls_days=config.alerts.tls_days)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,6 +24,7 @@ _FAULTS = {
     "alpn": "The server refuses to speak HTTP/1.1 over TLS",
     "not-tls": "The server does not speak TLS on this port",
     "handshake": "The TLS handshake failed",
+    "unsuitable": "The certificate is made for another purpose than a web server, or its key is too weak",
     "strictness": "The certificate chain breaks a rule of RFC 5280",
 }
 

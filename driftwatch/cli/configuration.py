@@ -26,7 +26,7 @@ def check(config: ConfigOption = None) -> None:
     if problems:
         raise ConfigError(problems)
     for server in loaded.servers:
-        checks_policy(server)
+        checks_policy(loaded, server)
     for warning in loaded.warnings:
         typer.echo(f"{path}: warning: {warning}", err=True)
     counts = f"servers: {len(loaded.servers)}, alert channels: {len(loaded.channels)}"

@@ -65,7 +65,7 @@ def probe(
     if save is not None:
         _save(save, json.dumps(evidence.to_json(seen)))
     known = _remembered(loaded, server, seen.credential) if "://" not in target else {}
-    _report(seen, _policy(server), known, as_json=as_json, fail_on=fail_on)
+    _report(seen, _policy(loaded, server), known, as_json=as_json, fail_on=fail_on)
 
 
 def judge(
@@ -145,10 +145,10 @@ async def _visit(config: "Config", server: "Server", depth: "Depth") -> "Evidenc
     return await visit(Target.of(config, server), depth=depth, trigger=Trigger.MANUAL)
 
 
-def _policy(server: "Server") -> "Policy":
+def _policy(config: "Config", server: "Server") -> "Policy":
     from driftwatch.observe import checks_policy
 
-    return checks_policy(server)
+    return checks_policy(config, server)
 
 
 def _remembered(config: "Config", server: "Server", credential: str) -> "Mapping[Era, Remembered | Missing]":
