@@ -87,6 +87,32 @@ def test_whoever_was_told_of_an_incident_is_told_of_its_end() -> None:
     ]
 
 
+def test_a_toolset_that_is_back_after_an_edit_is_said_to_be_back() -> None:
+    timeline = Timeline()
+    timeline.probes(2, HEALTHY)
+    timeline.probes(3, HEALTHY.offering("abd"))
+    timeline.settings = "edited"
+    assert timeline.probes(3, HEALTHY) == [f"error toolset_returned {MODERN} {pair('abd')} -> {pair('abc')}"]
+
+
+def test_a_stretch_never_begins_before_the_one_that_it_ends() -> None:
+    timeline = Timeline()
+    timeline.probe(HEALTHY)
+    timeline.now -= HOUR  # the clock was put right
+    timeline.settings = "edited"
+    timeline.probe(RISKY)
+    assert {stretch.since for stretch in timeline.changes.intervals} == {timeline.now + HOUR}
+
+
+def test_what_is_told_stands_before_what_is_only_recorded() -> None:
+    timeline = Timeline(catalogue=(CHECK,))
+    timeline.probe(RISKY)
+    timeline.probes(2, HEALTHY)
+    timeline.catalogue = (ENDPOINT, CHECK)
+    timeline.probe(HEALTHY)
+    assert [event.kind for event in timeline.events[1:]] == [EventKind.RECOVERY, EventKind.REBASED]
+
+
 def test_a_check_that_is_switched_off_has_no_open_incident() -> None:
     timeline = Timeline()
     timeline.probes(2, HEALTHY)

@@ -193,6 +193,8 @@ class TestAcceptance:
         assert len(timeline.probes(3, HEALTHY.offering(tools), trigger=trigger)) == 1
         (event,) = timeline.of(EventKind.TOOLSET_CHANGED)
         assert event.details["accepted"] is accepted
+        stretched = {stretch.subject for stretch in timeline.changes.intervals}
+        assert (check_subject(FINGERPRINT) in stretched) is not accepted
         assert timeline.memory
         state = timeline.memory.states[MODERN]
         assert state.accepted == pair(tools if accepted else "abc")

@@ -81,6 +81,12 @@ class TestFlapping:
         assert flap(timeline, 4) == []  # the known ones stay muted
         assert timeline.probes(3, third) == []  # and it is known now
 
+    def test_a_known_value_stays_known_until_it_has_settled(self) -> None:
+        timeline = Timeline()
+        timeline.probe(HEALTHY)
+        flap(timeline, 4)
+        assert flap(timeline, 4, pause=timedelta(hours=7)) == []
+
     def test_changes_further_apart_than_the_window_are_all_told(self) -> None:
         timeline = Timeline()
         timeline.probe(HEALTHY)
@@ -221,6 +227,15 @@ class TestUnsettled:
         timeline.run(HOUR, lambda _: HEALTHY.offering(f"abc{next(numbers)}"))
         assert [text.split()[1] for text in timeline.alerts] == ["unsettled"]
         assert timeline.visits < 60
+
+    def test_two_blips_are_two_blips(self) -> None:
+        timeline = Timeline()
+        timeline.run(HOUR, HEALTHY)
+        for _ in range(2):
+            timeline.probe(BROKEN)
+            timeline.now += timedelta(minutes=12)
+            timeline.probe(HEALTHY)
+        assert [event.kind for event in timeline.events[1:]] == [EventKind.BLIP, EventKind.BLIP]
 
     def test_a_series_of_re_probes_ends_when_it_is_calm(self) -> None:
         timeline = Timeline()
