@@ -47,6 +47,10 @@ class Answer:
     """True: the stream is left open after everything was sent, until the client goes."""
     cut: bool = False
     """True: the connection is closed without a word; status and headers are not sent."""
+    abrupt: bool = False
+    """True: TCP is closed right after the body, without the end of its chunks and without TLS's goodbye."""
+    measured: bool = True
+    """False: the reply does not say how long it is."""
 
     def but(self, **changes: Any) -> "Answer":
         return replace(self, **changes)
@@ -89,7 +93,9 @@ class Loopback:
                 if answer.cut:
                     break
                 await _write(reader, writer, answer)
-                if answer.stays_open:
+                if answer.abrupt:
+                    writer.transport.abort()
+                if answer.stays_open or answer.abrupt:
                     break
         except ConnectionError:
             pass
@@ -145,7 +151,7 @@ async def _write(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, ans
     names = {name.lower() for name, _ in headers}
     if streamed:
         headers.append(("Transfer-Encoding", "chunked"))
-    elif "content-length" not in names:
+    elif "content-length" not in names and answer.measured:
         headers.append(("Content-Length", str(len(answer.body))))
     reason = REASONS.get(answer.status, "Status")
     head = [f"HTTP/1.1 {answer.status} {reason}", *(f"{name}: {value}" for name, value in headers)]
@@ -166,6 +172,8 @@ async def _write(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, ans
             await asyncio.gather(gone, return_exceptions=True)
     if answer.stays_open:
         await reader.read(1)
+        return
+    if answer.abrupt:
         return
     writer.write(b"0\r\n\r\n")
     await writer.drain()

@@ -1,5 +1,6 @@
 """Probing a specimen as the tests do: no pauses, a fixed clock."""
 
+import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -54,7 +55,7 @@ class Visit:
 
 
 @asynccontextmanager
-async def visiting(mcp: Mcp | None = None) -> AsyncIterator[Visit]:
+async def visiting(mcp: Mcp | None = None, *, context: ssl.SSLContext | None = None) -> AsyncIterator[Visit]:
     server = mcp or Mcp()
-    async with serving(server.respond) as loopback:
+    async with serving(server.respond, context=context) as loopback:
         yield Visit(mcp=server, loopback=loopback)
