@@ -3,7 +3,7 @@
 import pytest
 
 from driftwatch import checks
-from driftwatch.model import State
+from driftwatch.model import Depth, Era, State
 from driftwatch.observe import judge
 from tests.specimens import SPECIMENS, Specimen
 from tests.specimens.specimen import NOT_CHECKED
@@ -16,11 +16,17 @@ ALWAYS = {
 }
 """What a probe of plain http on this machine, without a store, never verifies."""
 
+STREAMABLE = {
+    "errors/tool-arguments": (NOT_CHECKED, "not-configured"),
+    "tools/invalid-cursor": (NOT_CHECKED, "no-cursor"),
+}
+"""What it does not verify of a server of Streamable HTTP, unless there is more to it."""
+
 
 @pytest.mark.parametrize("specimen", SPECIMENS, ids=str)
 async def test_a_specimen_shows_its_deviation_and_nothing_else(specimen: Specimen) -> None:
     async with visiting(specimen.make()) as visit:
-        evidence = await visit.probe(path=specimen.path)
+        evidence = await visit.probe(path=specimen.path, depth=Depth.FULL, **specimen.target)
     # Which rules an era or revision has is the business of the checks' own tests.
     report = judge(evidence, checks.Policy()).report
     unverified = {
@@ -35,7 +41,8 @@ NEEDS_LIST = {"tools", "fingerprint"}
 
 
 def expected(specimen: Specimen) -> dict[str, tuple[State, str]]:
-    everywhere = {**ALWAYS, **specimen.expect}
+    always = {**ALWAYS, **(STREAMABLE if {Era.MODERN, Era.LEGACY} & set(specimen.eras) else {})}
+    everywhere = {**always, **specimen.expect}
     if specimen.blocked is not None:
         # With a surface, it is the list that is missing; without one, everything.
         stopped = [
@@ -45,6 +52,6 @@ def expected(specimen: Specimen) -> dict[str, tuple[State, str]]:
             or (NEEDS_LIST & set(declaration.needs) and set(specimen.eras) & set(declaration.eras))
         ]
         blocked = dict.fromkeys(stopped, (NOT_CHECKED, specimen.blocked))
-        everywhere = {**ALWAYS, **blocked, **specimen.expect}
+        everywhere = {**always, **blocked, **specimen.expect}
         everywhere |= {check: ALWAYS[check] for check in ("tls/chain", "tls/expiry")}
     return {check: state for check, state in everywhere.items() if state[0] is not State.VERIFIED}

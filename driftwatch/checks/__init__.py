@@ -3,7 +3,7 @@
 import difflib
 from collections.abc import Mapping
 
-from driftwatch.checks import mcp, release, schema, tls, tool, tools, transport
+from driftwatch.checks import errors, mcp, release, schema, session, timeouts, tls, tool, tools, transport
 from driftwatch.checks.base import Declaration, Found, NotChecked, Policy, Remembered, Verified, check
 from driftwatch.checks.clients import CLIENTS, Client, client_limits
 from driftwatch.checks.runner import Scene, ask
@@ -28,7 +28,7 @@ __all__ = [
     "run",
 ]
 
-FAMILIES = (tls, transport, mcp, tools, tool, schema, release)
+FAMILIES = (tls, transport, mcp, session, tools, tool, schema, errors, timeouts, release)
 """Every family, in the order of a report: what blocks the others comes first."""
 
 catalogue: tuple[Declaration, ...] = tuple(

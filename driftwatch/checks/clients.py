@@ -13,6 +13,9 @@ KNOWN_REVISIONS = ("2024-10-07", "2024-11-05", "2025-03-26", "2025-06-18", "2025
 
 MODERN_REVISION = "2026-07-28"
 
+FIRST_ANSWER_S = 5.0
+"""Seconds that a client waits for its first answer where nobody set a limit: its HTTP library's default."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Client:

@@ -129,6 +129,40 @@ def era_coverage(
 
 
 @check(
+    id="mcp/negotiation",
+    title="A newer revision is refused instead of answered with an older one",
+    severity=Severity.HEADS_UP,
+    sources=(OWN,),
+    eras=(Era.LEGACY,),
+)
+def negotiation(openings: tuple[Opening, ...] | Missing, revision: str, policy: Policy) -> Iterator[Found]:
+    """What initialize gets at a revision that is newer than the server: the newest one that it speaks.
+
+    Why it matters:
+        A client offers its newest revision, once. A server that does not know it answers with its own, and
+        the two go on with that. A refusal ends the connection: most clients do not try again with an older
+        revision, so a server that has worked for a year fails as soon as its users update.
+
+    How to fix it:
+        Answer every unknown revision with your newest, and let the client decide. Look at validation that
+        runs before the handler and takes the revision for one of a fixed list.
+    """
+    for opening in () if isinstance(openings, Missing) else openings:
+        refusal = _refused_for_its_revision(opening)
+        if refusal is None:
+            continue
+        names = tuple(one.name for one in policy.clients if position(one.newest) > position(revision))
+        yield Found(
+            code="refused",
+            subject="initialize",
+            message="A revision that the server does not know is refused.",
+            expected=f"an answer that offers {revision[:40]}",
+            measured=_answered(refusal),
+            clients=names,
+        )
+
+
+@check(
     id="mcp/initialized-ack",
     title="The acknowledgement of the handshake is answered in a way that some clients reject",
     severity=Severity.HEADS_UP,
@@ -228,6 +262,12 @@ def _left_out(refusal: Exchange, policy: Policy) -> list[Found]:
         clients=names,
     )
     return [found]
+
+
+def _refused_for_its_revision(opening: Opening) -> Exchange | None:
+    """The first initialize after which another revision was offered."""
+    pairs = itertools.pairwise(opening.attempts) if opening.era is Era.LEGACY else ()
+    return next((one for one, other in pairs if other.label.rpartition(":")[2] in KNOWN_REVISIONS), None)
 
 
 def _answered(exchange: Exchange) -> str:

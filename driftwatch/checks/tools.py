@@ -1,10 +1,11 @@
-"""The tool list as a whole: can it be read to its end."""
+"""The tool list as a whole: can it be read to its end, and only with cursors of its own."""
 
+from driftwatch.checks.answers import INVALID_PARAMS, answered, error_code, ok, unheard
 from driftwatch.checks.base import Found, NotChecked, Verdict, Verified, check, listed, shown
 from driftwatch.checks.sources import item
 from driftwatch.checks.transport import SHUT_STATUSES
-from driftwatch.evidence import Fault, Listing
-from driftwatch.model import Severity
+from driftwatch.evidence import Exchange, Fault, Listing
+from driftwatch.model import Depth, Era, Severity
 
 _SERVERS_FAULT = frozenset(
     {
@@ -56,6 +57,45 @@ def pagination(listing: Listing) -> Verdict:
         message=f"The list breaks off after {_pages(listing.pages)}: {fault.message}.",
         expected="a last page without nextCursor",
         measured=fault.message,
+    )
+    return [found]
+
+
+@check(
+    id="tools/invalid-cursor",
+    title="A cursor that the server never issued is taken as good",
+    severity=Severity.HEADS_UP,
+    sources=(item(7),),
+    depth=Depth.FULL,
+    eras=(Era.MODERN, Era.LEGACY),
+)
+def invalid_cursor(invalid_cursor: Exchange, session: bool) -> Verdict:  # noqa: FBT001 - a part's name
+    """A tools/list with a made-up cursor, where the server issues some: JSON-RPC error -32602.
+
+    It is not asked of a server whose list fits one page: such servers do not look at cursors at all.
+
+    Why it matters:
+        After a deploy or a restart, clients come back with cursors of the old process. A server that answers
+        them with its first page, or with an empty one, has them show half a list or loop; the error has them
+        start again.
+
+    How to fix it:
+        Check a cursor before it is used, and answer -32602 to one that cannot be read.
+    """
+    silence = unheard(invalid_cursor, within_session=session)
+    if silence is not None:
+        return silence
+    if error_code(invalid_cursor) == INVALID_PARAMS:
+        return ()
+    accepted = ok(invalid_cursor) and invalid_cursor.error is None
+    found = Found(
+        code="accepted" if accepted else "other-error",
+        subject="cursor",
+        message="The cursor is answered with a page of the list."
+        if accepted
+        else "The cursor is refused, but not as an invalid parameter.",
+        expected=f"error {INVALID_PARAMS}",
+        measured=answered(invalid_cursor),
     )
     return [found]
 

@@ -1,26 +1,27 @@
 """How the endpoint speaks HTTP: reachable, where it was said to be, in a form that clients read."""
 
 from collections.abc import Iterator, Sequence
-from urllib.parse import urljoin, urlsplit
 
-from driftwatch.checks.base import Found, NotChecked, Verdict, Verified, check, once, shown
+from driftwatch.checks import replies
+from driftwatch.checks.answers import answered, ok, unheard
+from driftwatch.checks.base import Found, NotChecked, Verdict, Verified, check, once
+from driftwatch.checks.clients import position
+from driftwatch.checks.replies import EVENT_STREAM, MEDIA_TYPES, REDIRECTS, REFUSED_ACCEPT, REFUSED_TYPE
 from driftwatch.checks.sources import OWN, item, rule
 from driftwatch.evidence import Exchange, Missing, Opening, Outcome, Surface
-from driftwatch.model import Era, Severity
-
-MEDIA_TYPES = ("application/json", "text/event-stream")
-"""The two forms of a reply over Streamable HTTP, in every revision."""
-
-KEEPS_METHOD = frozenset({307, 308})
-REDIRECTS = frozenset({301, 302, 303}) | KEEPS_METHOD
+from driftwatch.model import Depth, Era, Severity
 
 SERVER_ERRORS = 500
 """Where that range of statuses begins."""
 SHUT_STATUSES = frozenset({401, 403, 429})
 """Statuses of a closed door: they say nothing about what is behind it."""
 
-REFUSED_ACCEPT = 406
-REFUSED_TYPE = 415
+BAD_REQUEST = 400
+FORBIDDEN = 403
+NOT_ALLOWED = 405
+
+_FORBIDDEN_SINCE = "2025-11-25"
+"""The first revision that names the status of a refused Origin."""
 
 _SHUT = frozenset({"auth", "forbidden", "rate-limited", "bot-page", "address"})
 """Outcomes that say nothing about the server behind the door."""
@@ -98,7 +99,7 @@ def redirect(openings: tuple[Opening, ...] | Missing, outcome: Outcome) -> Verdi
     # All eras: a redirect is followed once, by the first request, and the later ones go straight there.
     tried = () if isinstance(openings, Missing) else openings
     attempts = [attempt for opening in tried for attempt in opening.attempts]
-    found = [_redirect(attempt) for attempt in attempts if _is_redirect(attempt)]
+    found = [replies.redirected(attempt) for attempt in attempts if _is_redirect(attempt)]
     if not found and not any(map(_is_behind_the_door, attempts)):
         return _blocked(outcome)
     return once(found)
@@ -124,13 +125,13 @@ def content_type(openings: tuple[Opening, ...] | Missing, outcome: Outcome) -> V
         Send `Content-Type: application/json` for a single answer and `text/event-stream` for a stream, on the
         MCP route itself. Frameworks that return a string send text/plain or text/html unless told otherwise.
     """
-    replies = [
+    successes = [
         (opening.era, opening.exchange) for opening in _judged(openings) if _is_success(opening.exchange)
     ]
-    if not replies:
+    if not successes:
         return _no_reply(outcome)
-    found = [_content_type(era, reply) for era, reply in replies if reply.media_type not in MEDIA_TYPES]
-    doubled = any("," in (reply.header("content-type") or "") for _, reply in replies)
+    found = [replies.mistyped(era, reply) for era, reply in successes if reply.media_type not in MEDIA_TYPES]
+    doubled = any("," in (reply.header("content-type") or "") for _, reply in successes)
     return Verified("the header names its media type twice") if doubled and not found else found
 
 
@@ -156,7 +157,7 @@ def accept_sse(openings: tuple[Opening, ...] | Missing, outcome: Outcome) -> Ver
     """
     opened = _judged(openings)
     refusals = [
-        _refusal(opening.era, attempt, opening.exchange)
+        replies.accept_refused(opening.era, attempt, opening.exchange)
         for opening in opened
         for attempt in opening.attempts
         if attempt.status in {REFUSED_ACCEPT, REFUSED_TYPE} and _accepts_sse(attempt)
@@ -204,6 +205,130 @@ def encoding(exchanges: tuple[Exchange, ...]) -> Iterator[Found]:
         )
 
 
+@check(
+    id="transport/get",
+    title="GET is neither refused with 405 nor answered with a stream",
+    severity=Severity.WILL_BREAK,
+    sources=(item(2),),
+    depth=Depth.FULL,
+    eras=(Era.MODERN, Era.LEGACY),
+)
+def get(
+    get: Exchange,
+    opening: Exchange,
+    era: Era,
+    session: bool,  # noqa: FBT001 - a part's name
+    surfaces: tuple[Surface, ...],
+) -> Verdict:
+    """A GET that accepts an event stream, sent as a client of the era sends it: with revision and session.
+
+    Why it matters:
+        Clients of `initialize` open a stream with GET right after the handshake, for what the server has to
+        say by itself. They know two answers: the stream, and 405 for a server that has none. Anything else is
+        an error that some show to their user and others stop at. Clients of 2026-07-28 send no GET; a server
+        that speaks nothing else should say so with 405.
+
+    How to fix it:
+        Answer GET with 405 and `Allow: POST`, or with `Content-Type: text/event-stream`. Look at web
+        frameworks that answer a route without a GET handler with 404, and at proxies that serve a page there.
+    """
+    status = get.status
+    if status == NOT_ALLOWED:
+        return ()
+    dual = any(surface.era is Era.LEGACY for surface in surfaces)
+    if era is Era.MODERN and dual:
+        return Verified("GET is judged in the legacy era")
+    silence = unheard(get)
+    if silence is not None:
+        return silence
+    if status in {REFUSED_ACCEPT, REFUSED_TYPE} and not _accepts_sse(opening):
+        return NotChecked("every request that accepts an event stream is refused", "accept-refused")
+    if era is Era.MODERN:
+        return [replies.got(get, "not-405", "HTTP 405", Severity.HEADS_UP)]
+    if ok(get) and get.media_type == EVENT_STREAM:
+        return ()
+    if status == BAD_REQUEST and not session:
+        return NotChecked("GET needs a session (HTTP 400), and the server issued none", "no-session")
+    return [replies.got(get, "not-a-stream" if ok(get) else "refused", f"HTTP 405, or {EVENT_STREAM}")]
+
+
+@check(
+    id="transport/accept-json-only",
+    title="A request that accepts JSON alone gets a bare error",
+    severity=Severity.WILL_BREAK,
+    sources=(item(3),),
+    depth=Depth.FULL,
+    eras=(Era.MODERN, Era.LEGACY),
+)
+def accept_json_only(json_only: Exchange, opening: Exchange) -> Verdict:
+    """The first request with `Accept: application/json`: answered, or refused with 406 and a reason.
+
+    Why it matters:
+        Clients have to list both types, and simple ones forget the second. A server may insist. But an empty
+        406 tells nobody what is missing, and its author looks for the fault everywhere else.
+
+    How to fix it:
+        Answer with JSON, or let the body of the 406 say that `text/event-stream` is missing in Accept. Some
+        SDKs refuse with an empty body: a newer release, or JSON replies switched on, changes that.
+    """
+    silence = unheard(json_only)
+    if silence is not None:
+        return silence
+    if ok(json_only) and json_only.media_type == opening.media_type not in MEDIA_TYPES:
+        return Verified("the reply has the same wrong content type as every other")
+    if ok(json_only):
+        return replies.json_only_answer(json_only)
+    named = EVENT_STREAM in json_only.excerpt.lower()
+    if json_only.status == REFUSED_ACCEPT and named:
+        return ()
+    if named or json_only.error is not None:
+        code = "unnamed" if json_only.status == REFUSED_ACCEPT else "refused"
+        return [replies.json_only(json_only, code, Severity.HEADS_UP)]
+    return [replies.json_only(json_only, "bare")]
+
+
+@check(
+    id="transport/origin",
+    title="Requests from a foreign website are not refused with 403",
+    severity=Severity.WILL_BREAK,
+    sources=(item(5),),
+    depth=Depth.FULL,
+    eras=(Era.MODERN, Era.LEGACY),
+)
+def origin(foreign_origin: Exchange, revision: str) -> Verdict:
+    """The first request with the Origin of a website that the server cannot know: HTTP 403.
+
+    Why it matters:
+        A browser tells with Origin which page sends a request. A page whose name is made to resolve to your
+        server (DNS rebinding) reaches it from inside the visitor's network, with whatever the network allows.
+        Every revision says that servers must validate Origin, since 2025-11-25 with 403.
+
+    How to fix it:
+        Refuse with 403 when Origin is there and not on your list. The official SDKs have a setting for it,
+        which often is on for loopback addresses only. Requests without Origin must go on working.
+
+        A server that is meant for every website declares it in the configuration: `origin = "open"`.
+    """
+    if foreign_origin.status == FORBIDDEN:
+        return ()
+    silence = unheard(foreign_origin)
+    if silence is not None:
+        return silence
+    accepted = ok(foreign_origin) and foreign_origin.error is None
+    strict = accepted or position(revision) >= position(_FORBIDDEN_SINCE)
+    found = Found(
+        severity=None if strict else Severity.HEADS_UP,
+        code="accepted" if accepted else "not-403",
+        subject="Origin",
+        message="A request from a foreign website is answered like any other."
+        if accepted
+        else "A request from a foreign website is refused, but not with 403.",
+        expected="HTTP 403",
+        measured=answered(foreign_origin),
+    )
+    return [found]
+
+
 def established(openings: Sequence[Opening]) -> Sequence[Opening]:
     """The openings that a surface stands behind, or every one where there is none.
 
@@ -241,64 +366,6 @@ def _is_redirect(exchange: Exchange) -> bool:
     return exchange.status in REDIRECTS and exchange.header("location") is not None
 
 
-def _redirect(exchange: Exchange) -> Found:
-    location = exchange.header("location") or ""
-    code, message, severity = _destination(exchange, location)
-    return Found(
-        severity=severity,
-        code=code,
-        subject=exchange.url,
-        message=message,
-        expected="an answer at the published URL itself",
-        measured=f"HTTP {exchange.status} to {location[:200]}",
-    )
-
-
-def _destination(exchange: Exchange, location: str) -> tuple[str, str, Severity | None]:
-    try:
-        here, there = urlsplit(exchange.url), urlsplit(urljoin(exchange.url, location))
-        same_host = (here.hostname, here.port) == (there.hostname, there.port)
-    except ValueError:
-        return "other-host", "The URL redirects to something that is no address.", None
-    if here.scheme == "https" and there.scheme == "http":
-        return "plain-http", "The URL redirects to plain http.", None
-    if not same_host or there.scheme != here.scheme:
-        return "other-host", "The URL redirects to another host.", None
-    if exchange.status not in KEEPS_METHOD:
-        return "method-lost", "The URL redirects in a way that turns a POST into a GET.", None
-    return "same-origin", "The URL redirects to another address of the same server.", Severity.HEADS_UP
-
-
-def _content_type(era: Era, reply: Exchange) -> Found:
-    declared = reply.header("content-type")
-    html = reply.media_type in {"text/html", "application/xhtml+xml"}
-    return Found(
-        code="html" if html else "wrong" if declared else "absent",
-        subject="Content-Type",
-        message="The reply is a web page: the URL is probably not the MCP endpoint."
-        if html
-        else "Clients cannot tell how to read the reply and drop it without a word.",
-        expected=" or ".join(MEDIA_TYPES),
-        measured=shown(declared) if declared else "no Content-Type header",
-        era=era,
-    )
-
-
 def _accepts_sse(exchange: Exchange) -> bool:
     accepted = [value for name, value in exchange.request_headers if name.lower() == "accept"]
     return any("text/event-stream" in value for value in accepted)
-
-
-def _refusal(era: Era, attempt: Exchange, last: Exchange) -> Found:
-    about_body = attempt.status == REFUSED_TYPE and last.status == REFUSED_TYPE
-    again = f", then HTTP {last.status} with JSON alone" if last is not attempt else ""
-    return Found(
-        code="content-type-refused" if about_body else "refused",
-        subject="Content-Type" if about_body else "Accept",
-        message="The server refuses a request body of application/json."
-        if about_body
-        else "The server refuses the Accept header that every MCP client sends.",
-        expected="an answer to Accept: application/json, text/event-stream",
-        measured=f"HTTP {attempt.status}{again}",
-        era=era,
-    )

@@ -99,7 +99,9 @@ class ToolCall(Table):
     """A tool that may be called with wrong arguments, to see how it refuses them."""
 
     name: Annotated[str, Field(min_length=1)] = Field(description="The tool's name.", examples=["get_order"])
-    arguments: Arguments = Field(default_factory=dict, description="Arguments of the right form.")
+    arguments: Arguments = Field(
+        default_factory=dict, description="Arguments that are wrong on purpose; they are sent as they stand."
+    )
 
 
 class SlowTool(ToolCall):

@@ -2,15 +2,16 @@
 
 From the ground up: ``wire`` (one bounded exchange, on ``connect``, ``tls``, ``sse``, ``message``),
 ``dialogue`` (patience, redirects and sessions of one visit), ``modern``, ``legacy`` and ``http_sse`` (what is
-said in each era), ``steps`` (the order of it all), ``visit`` (from the first address to the last DELETE).
+said in each era), ``full`` (what only a full probe asks of one era), ``steps`` (the order of it all),
+``visit`` (from the first address to the last DELETE).
 ``eras`` and ``outcome`` are pure: what an answer says about the era, and about the visit.
 """
 
 from driftwatch.probe.connect import Resolver, SystemResolver
 from driftwatch.probe.credential import Credential
 from driftwatch.probe.request import Limits
-from driftwatch.probe.target import Target
+from driftwatch.probe.target import Target, ToolCall
 from driftwatch.probe.tls import TrustStore
 from driftwatch.probe.visit import probe
 
-__all__ = ["Credential", "Limits", "Resolver", "SystemResolver", "Target", "TrustStore", "probe"]
+__all__ = ["Credential", "Limits", "Resolver", "SystemResolver", "Target", "ToolCall", "TrustStore", "probe"]

@@ -24,7 +24,7 @@ PACE_S = 1.0
 """The pause before a transient fault is looked at again."""
 
 MAX_SESSIONS = 8
-"""Sessions of one visit that are remembered; a server that issues one with every reply is not chased."""
+"""Sessions that are remembered beside those of initialize; who issues one with every reply is not chased."""
 
 Pause = Callable[[float], Awaitable[None]]
 
@@ -97,7 +97,8 @@ class Dialogue:
         """Send one request to the endpoint and note what outlives the exchange."""
         reply = await self.wire.send(self._addressed(request), fresh=fresh)
         new = reply.session is not None and reply.session not in dict(request.headers).values()
-        if reply.session is not None and new and len(self._sessions) < MAX_SESSIONS:
+        expected = request.rpc_method == "initialize"
+        if reply.session is not None and new and (expected or len(self._sessions) < MAX_SESSIONS):
             self._sessions[reply.session] = ()
         if reply.exchange.status in {429, 503} and reply.retry_after_s is not None:
             self.retry_after_s = max(reply.retry_after_s, self.retry_after_s or 0.0)

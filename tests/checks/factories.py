@@ -110,8 +110,45 @@ def surface(era: Era = Era.LEGACY, *tools: Json, **changes: Any) -> Surface:
         "session_ended": None,
         "acknowledgement": None if modern else exchange("notifications/initialized", 202, content_type=None),
         "listing": listing(*tools or (tool(),)),
+        **asked(modern=modern),
     }
     return Surface(**{**values, **changes})
+
+
+def refused(method: str, status: int | None, code: int | None = None, **members: Json) -> Exchange:
+    """A refusal, with a JSON-RPC error where there is a code."""
+    if code is None:
+        return exchange(method, status, content_type=None)
+    error = {"code": code, "message": "no", **members}
+    return exchange(method, status, answer={"jsonrpc": "2.0", "id": 1, "error": error}, size=60)
+
+
+def asked(*, modern: bool) -> dict[str, Any]:
+    """What a full probe asks of a healthy server without sessions."""
+    first = "server/discover" if modern else "initialize"
+    not_here = Missing("the era has no such request", "not-applicable")
+    only_modern = {
+        "header_mismatch": refused("server/discover", 400, -32020),
+        "unsupported_version": refused("server/discover", 400, -32022, data={"supported": ["2026-07-28"]}),
+    }
+    return {
+        "get": exchange("", 405, http_method="GET", rpc_method=None, content_type=None),
+        "json_only": answered(first),
+        "foreign_origin": refused(first, 403),
+        "unknown_method": refused("driftwatch/no_such_method", 404 if modern else 200, -32601),
+        "invalid_cursor": refused("tools/list", 400 if modern else 200, -32602),
+        "tool_arguments": answered(
+            "tools/call", {"content": [{"type": "text", "text": "no"}], "isError": True}
+        ),
+        "session_after_end": not_here if modern else Missing("no session", "no-session"),
+        **(only_modern if modern else dict.fromkeys(only_modern, not_here)),
+    }
+
+
+def answered(method: str, result: Json = None, **changes: Any) -> Exchange:
+    """A success with a result."""
+    message = {"jsonrpc": "2.0", "id": 1, "result": {} if result is None else result}
+    return exchange(method, answer=message, size=60, **changes)
 
 
 def certificate(**changes: Any) -> Certificate:

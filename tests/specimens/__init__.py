@@ -5,6 +5,7 @@ from tests.specimens.healthy import HEALTHY
 from tests.specimens.lists import LISTS
 from tests.specimens.messages import MESSAGES, STREAMS
 from tests.specimens.protocol import PROTOCOL
+from tests.specimens.refusals import REFUSALS
 from tests.specimens.specimen import Specimen
 from tests.specimens.tools import TOOL_FAULTS
 
@@ -18,5 +19,6 @@ SPECIMENS: tuple[Specimen, ...] = (
     *STREAMS,
     *MESSAGES,
     *TOOL_FAULTS,
+    *REFUSALS,
 )
 """Every specimen, by name unique."""

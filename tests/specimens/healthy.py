@@ -3,7 +3,7 @@
 from driftwatch.model import Era
 from tests.specimens.http import Answer, Incoming
 from tests.specimens.mcp import LEGACY, Mcp, as_json, as_sse, tool
-from tests.specimens.specimen import RISK, Specimen
+from tests.specimens.specimen import RISK, VERIFIED, Specimen
 
 MODERN_ONLY = {"mcp/era-coverage": (RISK, "modern-only")}
 
@@ -88,7 +88,10 @@ HEALTHY = (
     ),
     Specimen(name="sse-replies", deviation="replies come as event streams", make=lambda: Mcp(replies="sse")),
     Specimen(
-        name="paged", deviation="one tool a page", make=lambda: Mcp(page_size=1, tools=(tool("a"), tool("b")))
+        name="paged",
+        deviation="one tool a page",
+        make=lambda: Mcp(page_size=1, tools=(tool("a"), tool("b"))),
+        expect={"tools/invalid-cursor": VERIFIED},
     ),
     Specimen(name="no-tools", deviation="an empty list", make=lambda: Mcp(tools=())),
     Specimen(

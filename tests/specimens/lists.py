@@ -5,18 +5,22 @@ from collections.abc import Callable
 
 from tests.specimens.http import Answer, Incoming
 from tests.specimens.mcp import TOOLS, Json, Mcp, refusal, tool
-from tests.specimens.specimen import FAILED, NOT_CHECKED, Specimen
+from tests.specimens.specimen import FAILED, NOT_CHECKED, VERIFIED, Specimen
 
 INCOMPLETE = "incomplete-list"
+CURSORS = {"tools/invalid-cursor": VERIFIED}
+"""Where some are issued, and a made-up one is refused."""
 
 
-def _broken(name: str, deviation: str, make: Callable[[], Mcp], code: str) -> Specimen:
+def _broken(
+    name: str, deviation: str, make: Callable[[], Mcp], code: str, *, cursors: bool = False
+) -> Specimen:
     """A list that cannot be read to its end; whatever needs it is not checked."""
     return Specimen(
         name=name,
         deviation=deviation,
         make=make,
-        expect={"tools/pagination": (FAILED, code)},
+        expect={"tools/pagination": (FAILED, code), **(CURSORS if cursors else {})},
         blocked=INCOMPLETE,
     )
 
@@ -36,7 +40,7 @@ def _endless() -> Callable[[], Mcp]:
 
 
 def _second_page_fails(_: Mcp, incoming: Incoming) -> Answer | None:
-    failing = incoming.rpc.get("params", {}).get("cursor") is not None
+    failing = incoming.rpc.get("params", {}).get("cursor") == "1"
     return refusal(incoming.rpc, -32603, "page two is gone", status=200) if failing else None
 
 
@@ -74,8 +78,9 @@ LISTS = (
         "the same page and the same cursor for ever",
         _pages(lambda _: {"tools": list(TOOLS), "nextCursor": "p2"}),
         "repeated-cursor",
+        cursors=True,
     ),
-    _broken("pages-endless", "every page has another one behind it", _endless(), "page-limit"),
+    _broken("pages-endless", "every page has another one behind it", _endless(), "page-limit", cursors=True),
     _broken(
         "cursor-numeric",
         "the cursor is a number",
@@ -87,6 +92,7 @@ LISTS = (
         "the second page is an error, each time",
         lambda: Mcp(page_size=1, before=_second_page_fails),
         "page-error",
+        cursors=True,
     ),
     _broken("tools-null", "tools is null", _pages(lambda _: {"tools": None}), "not-a-list"),
     _broken("tools-missing", "the result has no tools", _pages(lambda _: {}), "not-a-list"),
@@ -107,21 +113,27 @@ LISTS = (
         name="list-401",
         deviation="only the list asks for credentials, with a JSON-RPC error",
         make=_refuses_list(401),
-        expect={"tools/pagination": (NOT_CHECKED, "http-status")},
+        expect={"tools/pagination": (NOT_CHECKED, "http-status"), "session/ended": (NOT_CHECKED, "auth")},
         blocked=INCOMPLETE,
     ),
     Specimen(
         name="list-429",
         deviation="the list is asked for too often",
         make=_refuses_list(429),
-        expect={"tools/pagination": (NOT_CHECKED, "rate-limited")},
+        expect={
+            "tools/pagination": (NOT_CHECKED, "rate-limited"),
+            "session/ended": (NOT_CHECKED, "rate-limited"),
+        },
         blocked=INCOMPLETE,
     ),
     Specimen(
         name="list-503",
         deviation="503 to the list alone",
         make=_refuses_list(503),
-        expect={"tools/pagination": (NOT_CHECKED, "http-status")},
+        expect={
+            "tools/pagination": (NOT_CHECKED, "http-status"),
+            "session/ended": (NOT_CHECKED, "http-5xx"),
+        },
         blocked=INCOMPLETE,
     ),
     Specimen(
@@ -135,10 +147,12 @@ LISTS = (
         name="cursor-empty-string",
         deviation="the empty string is a cursor, null is the end",
         make=_pages(_empty_string_cursor),
+        expect=CURSORS,
     ),
     Specimen(
         name="list-moves-once",
         deviation="a tool stands on both pages of the first read",
         make=lambda: Mcp(pages=_MovesOnce()),
+        expect=CURSORS,
     ),
 )

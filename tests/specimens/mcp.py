@@ -64,8 +64,13 @@ class Mcp:
     issued: int = 0
     ended: int = 0
     streams: dict[str, asyncio.Queue[bytes]] = field(default_factory=dict)
+    cursors: set[str] = field(default_factory=set)
+    """Issued so far."""
+    accept: str = ""
+    """Of the request that is being answered."""
 
     async def respond(self, incoming: Incoming) -> Answer:
+        self.accept = incoming.headers.get("accept", "")
         early = self.before(self, incoming) if self.before else None
         answer = early or self._respond(incoming)
         return self.after(incoming, answer) if self.after else answer
@@ -109,6 +114,10 @@ class Mcp:
             }
         elif method == "tools/list":
             result = {**self.page(params), "resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
+        elif method == "tools/call":
+            if headers.get("mcp-name") != params["name"]:
+                return refusal(message, -32020, "header mismatch")
+            result = {**self._call(params), "resultType": "complete"}
         else:
             return refusal(message, -32601, "method not found", status=404)
         return self.reply(message, self._changed(method, params, result))
@@ -130,6 +139,8 @@ class Mcp:
             return refusal(message, -32602, "invalid cursor", status=200)
         if method == "tools/list":
             return self.reply(message, self._changed(method, params, self.page(params)))
+        if method == "tools/call":
+            return self.reply(message, self._changed(method, params, self._call(params)))
         return refusal(message, -32601, "method not found", status=200)
 
     def _initialize(self, message: Json) -> Answer:
@@ -199,13 +210,24 @@ class Mcp:
             self.ended += 1
             del self.streams[name]
 
+    def _call(self, params: Json) -> Json:
+        """Every tool is there to be called wrongly."""
+        text = f"{params['name']}: text is missing"
+        return {"content": [{"type": "text", "text": text}], "isError": True}
+
     def _issued(self, cursor: Json) -> bool:
-        """Whether a cursor may be one of ours; on a list that fits one page any is taken, as servers do."""
-        return self.page_size is None or cursor is None or str(cursor).isdecimal()
+        """Whether a cursor is one of ours; where none was ever issued any is taken, as servers do."""
+        return cursor is None or not self.cursors or cursor in self.cursors
 
     def page(self, params: Json) -> Json:
         """One page of the list."""
-        cursor = params.get("cursor")
+        page = self._page(params.get("cursor"))
+        following = page.get("nextCursor")
+        if isinstance(following, str):
+            self.cursors.add(following)
+        return page
+
+    def _page(self, cursor: Json) -> Json:
         if self.pages is not None:
             return self.pages(cursor)
         if self.page_size is None:
@@ -221,7 +243,8 @@ class Mcp:
     def reply(self, message: Json, result: Json) -> Answer:
         """A result as the server frames its replies."""
         content = json.dumps(_message(message, result=result))
-        return as_sse(content) if self.replies == "sse" else as_json(content)
+        streams = self.replies == "sse" and "text/event-stream" in self.accept
+        return as_sse(content) if streams else as_json(content)
 
 
 def _message(request: Json, **content: Json) -> Json:

@@ -16,6 +16,8 @@ def _sse(frame: Callable[[str], Answer]) -> Callable[[], Mcp]:
     def changed(incoming: Incoming, answer: Answer) -> Answer:
         if incoming.method != "POST" or answer.status != 200 or "id" not in incoming.rpc:
             return answer
+        if "text/event-stream" not in incoming.headers["accept"]:
+            return answer
         return frame(answer.body.decode()).but(
             headers=(
                 *(item for item in answer.headers if item[0] != "Content-Type"),
@@ -129,7 +131,7 @@ MESSAGES = (
     Specimen(
         name="result-and-error",
         deviation="an error stands beside every result, and is null",
-        make=_message(lambda message: {**message, "error": None}),
+        make=_message(lambda message: {**message, "error": None} if "result" in message else message),
         expect={"mcp/envelope": (FAILED, "result-and-error")},
     ),
     Specimen(

@@ -9,6 +9,8 @@ from tests.specimens.mcp import MODERN, Json, Mcp, as_json, refusal
 from tests.specimens.specimen import FAILED, NOT_CHECKED, RISK, VERIFIED, Specimen
 
 TOO_OLD = {"mcp/protocol-version": (RISK, "too-old")}
+REFUSES = {"mcp/negotiation": (RISK, "refused")}
+STATEFUL = {"session/stateless": (FAILED, "needs-earlier-request")}
 UNKNOWN = {"mcp/protocol-version": (RISK, "unknown-revision")}
 
 
@@ -123,6 +125,7 @@ PROTOCOL = (
                 rpc, -32602, "Unsupported protocol version", data={"supported": ["2025-03-26"]}
             ),
         ),
+        expect=REFUSES,
     ),
     _legacy(
         "refuses-newer-in-words",
@@ -134,12 +137,13 @@ PROTOCOL = (
                 status=400,
             ),
         ),
+        expect=REFUSES,
     ),
     _legacy(
         "refuses-newer-without-a-word",
         "refuses every newer revision and does not say what it speaks",
         _refuses("2024-11-05", lambda rpc: refusal(rpc, -32602, "Invalid params")),
-        expect=TOO_OLD,
+        expect={**TOO_OLD, **REFUSES},
     ),
     Specimen(
         name="revision-missing",
@@ -166,13 +170,14 @@ PROTOCOL = (
         name="refuses-what-it-lists",
         deviation="-32022 once, listing the very revision it refused",
         make=lambda: Mcp(before=_RefusesThenListsIt()),
+        expect=STATEFUL,
     ),
     Specimen(
         name="modern-after-all",
         deviation="404 to discover until initialize was refused with a list of 2026-07-28",
         make=lambda: Mcp(legacy=False, before=_WakesUp()),
         eras=(Era.MODERN,),
-        expect={"mcp/era-coverage": (RISK, "modern-only")},
+        expect={"mcp/era-coverage": (RISK, "modern-only"), **STATEFUL},
     ),
     Specimen(
         name="headers-stripped",
@@ -210,19 +215,27 @@ PROTOCOL = (
         deviation="every session is gone when the list is asked for",
         make=lambda: Mcp(modern=False, before=_LosesSession(always=True)),
         eras=(Era.LEGACY,),
-        expect={"tools/pagination": (FAILED, "page-error")},
+        expect={
+            "tools/pagination": (FAILED, "page-error"),
+            "session/ended": (NOT_CHECKED, "not-ended"),
+            "errors/unknown-method": (NOT_CHECKED, "session-lost"),
+        },
         blocked="incomplete-list",
     ),
     Specimen(
         name="session-with-every-reply",
         deviation="a new session id comes with every reply, whatever was asked",
         make=lambda: Mcp(after=_EverNewSession()),
+        expect={"session/stateless": (RISK, "session-header")},
     ),
     Specimen(
         name="no-tools-capability",
         deviation="the tools capability is not declared",
         make=lambda: Mcp(capabilities={"prompts": {}}),
-        expect={"tools/pagination": (NOT_CHECKED, "no-tools-capability")},
+        expect={
+            "tools/pagination": (NOT_CHECKED, "no-tools-capability"),
+            "tools/invalid-cursor": (NOT_CHECKED, "no-tools-capability"),
+        },
         blocked="no-tools-capability",
     ),
     Specimen(

@@ -1,7 +1,8 @@
-"""What one specimen is: a server, its one deviation, and what a light probe must say about it."""
+"""What one specimen is: a server, its one deviation, and what a full probe must say about it."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from driftwatch.model import Era, State
 from tests.specimens.mcp import Mcp
@@ -30,6 +31,10 @@ class Specimen:
     blocked: str | None = None
     """The code with which every check that is not in ``expect`` is not_checked; None: they are verified."""
     path: str = "/mcp"
+    leaves_sessions: bool = False
+    """True where DELETE does nothing."""
+    target: Mapping[str, Any] = field(default_factory=dict)
+    """How the probe's target is configured."""
 
     def __str__(self) -> str:
         return self.name

@@ -1,0 +1,78 @@
+"""What the answer to one request says, before any rule is held against it."""
+
+from http import HTTPStatus
+
+from driftwatch.checks.base import NotChecked, shown
+from driftwatch.evidence import Exchange
+from driftwatch.model import Json
+
+METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
+HEADER_MISMATCH = -32020
+UNSUPPORTED_VERSION = -32022
+
+SUCCESS = range(200, 300)
+SERVER_ERROR = range(500, 600)
+
+_GATEWAY = frozenset({502, 503, 504})
+"""Server errors that a proxy gives in the server's place, whatever the body is."""
+_NETWORK = frozenset(
+    {"timeout", "reset", "deadline", "budget", "refused", "unreachable", "dns", "tls", "protocol", "headers"}
+)
+"""Faults that cut an answer off: they say nothing about what it would have been."""
+
+
+def unheard(exchange: Exchange, *, within_session: bool = False) -> NotChecked | None:
+    """Why an answer says nothing about the rule it was asked for; None when it does.
+
+    Nothing came, or something before the server spoke: authorization, a limit, a firewall, a proxy. A server
+    error counts as the server's own word only when it carries a JSON-RPC error.
+    """
+    status, fault = exchange.status, exchange.fault
+    if status is None or (fault is not None and fault.code in _NETWORK):
+        code, what = (fault.code, fault.message) if fault else ("no-answer", "no answer came")
+        return NotChecked(f"no answer to judge: {what}", code)
+    if status == HTTPStatus.UNAUTHORIZED or (
+        status == HTTPStatus.FORBIDDEN and exchange.header("www-authenticate") is not None
+    ):
+        return NotChecked(f"the server asked for credentials before it answered (HTTP {status})", "auth")
+    if status == HTTPStatus.FORBIDDEN:
+        return NotChecked("the request was forbidden before it was answered (HTTP 403)", "forbidden")
+    if status == HTTPStatus.TOO_MANY_REQUESTS:
+        return NotChecked("the server limits how often it is asked (HTTP 429)", "rate-limited")
+    if status in _GATEWAY or (status in SERVER_ERROR and error_code(exchange) is None):
+        return NotChecked(f"no answer to judge: HTTP {status}", "http-5xx")
+    if within_session and status == HTTPStatus.NOT_FOUND and error_code(exchange) != METHOD_NOT_FOUND:
+        return NotChecked("the server had lost the session by then (HTTP 404)", "session-lost")
+    return None
+
+
+def ok(exchange: Exchange) -> bool:
+    """Whether the HTTP status is a success."""
+    return exchange.status in SUCCESS
+
+
+def error_code(exchange: Exchange) -> int | None:
+    """The JSON-RPC error code of the answer."""
+    error = exchange.error
+    code = error.get("code") if isinstance(error, dict) else None
+    return code if isinstance(code, int) and not isinstance(code, bool) else None
+
+
+def error_data(exchange: Exchange) -> Json:
+    """The ``data`` of the JSON-RPC error; None without one."""
+    error = exchange.error
+    return error.get("data") if isinstance(error, dict) else None
+
+
+def answered(exchange: Exchange) -> str:
+    """The answer in a few words: ``HTTP 404, error -32601``, ``HTTP 406 with an empty body``."""
+    status = f"HTTP {exchange.status}"
+    error = exchange.error
+    if isinstance(error, dict):
+        return f"{status}, error {shown(error.get('code'), 20)}"
+    if exchange.result is not None:
+        return f"{status} with a result"
+    if not exchange.size:
+        return f"{status} with an empty body" if exchange.http_method == "POST" else status
+    return f"{status} with {exchange.media_type or 'a body without a type'}"

@@ -1,0 +1,127 @@
+"""What can be wrong with one reply over HTTP, as findings of the transport family."""
+
+from urllib.parse import urljoin, urlsplit
+
+from driftwatch.checks.answers import answered, ok
+from driftwatch.checks.base import Found, shown
+from driftwatch.evidence import Exchange
+from driftwatch.model import Era, Severity
+
+EVENT_STREAM = "text/event-stream"
+MEDIA_TYPES = ("application/json", EVENT_STREAM)
+"""The two forms of a reply over Streamable HTTP, in every revision."""
+
+KEEPS_METHOD = frozenset({307, 308})
+REDIRECTS = frozenset({301, 302, 303}) | KEEPS_METHOD
+
+REFUSED_ACCEPT = 406
+REFUSED_TYPE = 415
+
+
+def redirected(exchange: Exchange) -> Found:
+    """Where a redirect leads, and what that does to a client."""
+    location = exchange.header("location") or ""
+    code, message, severity = _destination(exchange, location)
+    return Found(
+        severity=severity,
+        code=code,
+        subject=exchange.url,
+        message=message,
+        expected="an answer at the published URL itself",
+        measured=f"HTTP {exchange.status} to {location[:200]}",
+    )
+
+
+def _destination(exchange: Exchange, location: str) -> tuple[str, str, Severity | None]:
+    try:
+        here, there = urlsplit(exchange.url), urlsplit(urljoin(exchange.url, location))
+        same_host = (here.hostname, here.port) == (there.hostname, there.port)
+    except ValueError:
+        return "other-host", "The URL redirects to something that is no address.", None
+    if here.scheme == "https" and there.scheme == "http":
+        return "plain-http", "The URL redirects to plain http.", None
+    if not same_host or there.scheme != here.scheme:
+        return "other-host", "The URL redirects to another host.", None
+    if exchange.status not in KEEPS_METHOD:
+        return "method-lost", "The URL redirects in a way that turns a POST into a GET.", None
+    return "same-origin", "The URL redirects to another address of the same server.", Severity.HEADS_UP
+
+
+def mistyped(era: Era, reply: Exchange) -> Found:
+    """A successful reply of a type that clients do not read."""
+    declared = reply.header("content-type")
+    html = reply.media_type in {"text/html", "application/xhtml+xml"}
+    return Found(
+        code="html" if html else "wrong" if declared else "absent",
+        subject="Content-Type",
+        message="The reply is a web page: the URL is probably not the MCP endpoint."
+        if html
+        else "Clients cannot tell how to read the reply and drop it without a word.",
+        expected=" or ".join(MEDIA_TYPES),
+        measured=shown(declared) if declared else "no Content-Type header",
+        era=era,
+    )
+
+
+def accept_refused(era: Era, attempt: Exchange, last: Exchange) -> Found:
+    """The prescribed Accept header refused, and how the last attempt without it went."""
+    about_body = attempt.status == REFUSED_TYPE and last.status == REFUSED_TYPE
+    again = f", then HTTP {last.status} with JSON alone" if last is not attempt else ""
+    return Found(
+        code="content-type-refused" if about_body else "refused",
+        subject="Content-Type" if about_body else "Accept",
+        message="The server refuses a request body of application/json."
+        if about_body
+        else "The server refuses the Accept header that every MCP client sends.",
+        expected="an answer to Accept: application/json, text/event-stream",
+        measured=f"HTTP {attempt.status}{again}",
+        era=era,
+    )
+
+
+def got(get: Exchange, code: str, expected: str, severity: Severity | None = None) -> Found:
+    """A GET that is answered in another way than with 405 or a stream."""
+    stream = code == "not-a-stream"
+    return Found(
+        severity=severity,
+        code=code,
+        subject="GET",
+        message="GET is answered with something that is no event stream."
+        if stream
+        else "GET is refused in a way that clients do not expect."
+        if code == "refused"
+        else "GET is not refused with 405, although nothing is behind it at this revision.",
+        expected=expected,
+        measured=f"{answered(get)} ({get.media_type})" if stream and get.media_type else answered(get),
+    )
+
+
+def json_only_answer(reply: Exchange) -> list[Found]:
+    """What is wrong with a success to a request that accepts JSON alone."""
+    if reply.media_type == EVENT_STREAM:
+        return [json_only(reply, "sse-reply", Severity.HEADS_UP)]
+    if reply.media_type not in MEDIA_TYPES:
+        return [json_only(reply, "wrong-type")]
+    return [json_only(reply, "refused", Severity.HEADS_UP)] if reply.error is not None else []
+
+
+_JSON_ONLY = {
+    "sse-reply": "The answer is an event stream, which the request did not accept.",
+    "wrong-type": "The answer is neither JSON nor an event stream.",
+    "refused": "The request is refused, but not with 406.",
+    "unnamed": "The 406 does not say that text/event-stream is missing.",
+    "bare": "The request is refused without a word that a client could act on.",
+}
+
+
+def json_only(reply: Exchange, code: str, severity: Severity | None = None) -> Found:
+    """A request that accepts JSON alone, refused or answered in the wrong form."""
+    measured = answered(reply)
+    return Found(
+        severity=severity,
+        code=code,
+        subject="Accept",
+        message=_JSON_ONLY[code],
+        expected=f"an answer, or HTTP 406 that names {EVENT_STREAM}",
+        measured=f"{measured} ({reply.media_type})" if ok(reply) and reply.media_type else measured,
+    )

@@ -1,0 +1,102 @@
+"""State between requests: none in the modern era, ended for good in the older one."""
+
+import itertools
+from collections.abc import Iterator
+from http import HTTPStatus
+
+from driftwatch.checks.answers import answered, ok, unheard
+from driftwatch.checks.base import Found, NotChecked, Verdict, Verified, check
+from driftwatch.checks.sources import item
+from driftwatch.evidence import Exchange, Missing, Opening
+from driftwatch.model import Depth, Era, Severity
+
+_REPEATED = frozenset({"redirected", "json-only"})
+"""Attempts that follow a redirect or get around a refused Accept: no matter of state."""
+
+
+@check(
+    id="session/stateless",
+    title="The modern era keeps state between requests",
+    severity=Severity.WILL_BREAK,
+    sources=(item(4),),
+    eras=(Era.MODERN,),
+    since_revision="2026-07-28",
+)
+def stateless(opening: Exchange, openings: tuple[Opening, ...] | Missing) -> Iterator[Found]:
+    """The very first request on a fresh connection: it is answered, and the answer carries no session.
+
+    Why it matters:
+        Since 2026-07-28 there is no handshake. A client's first request may be any, on any connection, to any
+        instance behind the load balancer. A server that first wants another request works as long as all of
+        them reach the same process, and fails once they do not.
+
+    How to fix it:
+        Answer every request from what it carries: revision, client and capabilities stand in its `_meta`.
+        Send no `Mcp-Session-Id` to clients of this revision; keep sessions for `initialize` alone.
+    """
+    for earlier, later in itertools.pairwise(_attempts(openings)):
+        if unheard(earlier) is None and later.label.rpartition(":")[2] not in _REPEATED:
+            yield Found(
+                code="needs-earlier-request",
+                subject="server/discover",
+                message="The very first request is refused, and the same request is answered later.",
+                expected="an answer to the first request",
+                measured=f"{answered(earlier)}, later {answered(opening)}",
+            )
+            break
+    if opening.header("mcp-session-id") is not None:
+        yield Found(
+            severity=Severity.HEADS_UP,
+            code="session-header",
+            subject="Mcp-Session-Id",
+            message="The answer issues a session, which does not exist at this revision.",
+            expected="no Mcp-Session-Id",
+            measured="an Mcp-Session-Id",
+        )
+
+
+@check(
+    id="session/ended",
+    title="A session that was ended does not get 404",
+    severity=Severity.WILL_BREAK,
+    sources=(item(4),),
+    depth=Depth.FULL,
+    eras=(Era.LEGACY,),
+)
+def ended(session: bool, session_after_end: Exchange | Missing) -> Verdict:  # noqa: FBT001 - a part's name
+    """What a request gets whose session was ended with DELETE a moment ago.
+
+    Why it matters:
+        HTTP 404 is the one answer that tells a client to start over with a new session. With any other it
+        goes on with the dead one until a person reconnects it. And where the session is still served, ending
+        it did nothing: whoever has the id can go on using it.
+
+    How to fix it:
+        Answer 404 to every session id that the server does not know, ended and never issued ones alike, on
+        every instance. HTTP 400 is for a request without an id.
+    """
+    if isinstance(session_after_end, Missing):
+        if session or session_after_end.code != "no-session":
+            return NotChecked.of(session_after_end)
+        return Verified("the server works without sessions")
+    silence = unheard(session_after_end)
+    if silence is not None:
+        return silence
+    if session_after_end.status == HTTPStatus.NOT_FOUND:
+        return ()
+    served = ok(session_after_end) and session_after_end.error is None
+    found = Found(
+        code="still-served" if served else "not-404",
+        subject="Mcp-Session-Id",
+        message="An ended session is still served."
+        if served
+        else "An ended session is refused in a way that does not tell clients to start over.",
+        expected="HTTP 404",
+        measured=answered(session_after_end),
+    )
+    return [found]
+
+
+def _attempts(openings: tuple[Opening, ...] | Missing) -> tuple[Exchange, ...]:
+    seen = () if isinstance(openings, Missing) else openings
+    return next((opening.attempts for opening in seen if opening.era is Era.MODERN), ())
