@@ -4,7 +4,8 @@
 
 The servers must be running. The truth file maps an id to its ``url``, what an independent client saw under
 ``modern``, ``legacy`` or ``legacy_sse`` (``speaks``, ``read_at``, ``tools``, ``pages``, ``fingerprint``: the
-checklist's digest) and ``expected_rules`` (check id to the number of distinct tools it must name, or
+checklist's digest; and what it got for each deliberate request: ``"404 application/json error -32601"``) and
+``expected_rules`` (check id to the number of distinct tools it must name, or
 ``{"at_least": n, "at_most": n}``).
 Exit code 1 when anything differs.
 """
@@ -19,8 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from driftwatch.checks import Policy
+from driftwatch.evidence import Evidence, Exchange, Surface
 from driftwatch.model import Depth, Era, Report, SurfaceSummary, Trigger
-from driftwatch.observe import Judged, judge
+from driftwatch.observe import judge
 from driftwatch.probe import Credential, SystemResolver, Target, TrustStore, probe
 
 Json = Any
@@ -28,17 +30,61 @@ TRUST = TrustStore()
 NOTHING = "-"
 
 
-async def visit(name: str, url: str, token: str | None) -> Judged:
+async def visit(name: str, url: str, token: str | None) -> Evidence:
     credential = None if token is None else Credential.bearer("token", token)
-    evidence = await probe(
+    return await probe(
         Target(name=name, url=url, credential=credential),
-        depth=Depth.LIGHT,
+        depth=Depth.FULL,
         trigger=Trigger.MANUAL,
         trust=TRUST,
         resolver=SystemResolver(),
         now=lambda: datetime.now(UTC),
     )
-    return judge(evidence, Policy())
+
+
+ANSWERS = {
+    "accept_json_only": "json_only",
+    "foreign_origin": "foreign_origin",
+    "unknown_method": "unknown_method",
+    "invalid_cursor": "invalid_cursor",
+    "header_mismatch": "header_mismatch",
+    "unsupported_version": "unsupported_version",
+    "delete": "session_ended",
+    "after_delete": "session_after_end",
+}
+"""What the truth file calls the answer to a request, and the part of a surface that it is."""
+
+
+def answer_differences(truth: Json, surface: Surface) -> Iterator[str]:
+    """Every deliberate request that was asked of both, and answered differently."""
+    for key, part in ANSWERS.items():
+        exchange, told = getattr(surface, part), truth.get(key)
+        if isinstance(exchange, Exchange) and told is not None and described(exchange) != shape(told):
+            yield f"{surface.era} {key}: {described(exchange)} instead of {shape(told)}"
+    told = truth.get("get_in_session" if truth.get("session_header") else "get_plain")
+    # A plain GET that got 406 named no event stream; driftwatch's does.
+    if isinstance(surface.get, Exchange) and told is not None and not told.startswith("406"):
+        status, kind = surface.get.status, surface.get.media_type or NOTHING
+        if (str(status), kind) != tuple(told.split()[:2]):
+            yield f"{surface.era} get: {status} {kind} instead of {told}"
+
+
+def described(exchange: Exchange) -> str:
+    """An answer as the truth file describes it."""
+    error = exchange.error
+    if isinstance(error, dict):
+        what = f"error {error.get('code')}"
+    elif isinstance(exchange.result, dict):
+        what = "result"
+    else:
+        what = "other" if exchange.size else "empty"
+    return f"{exchange.status} {exchange.media_type or NOTHING} {what}"
+
+
+def shape(told: str) -> str:
+    """The truth file's description without an excerpt of the body."""
+    status, media_type, what, *more = told.split()
+    return f"{status} {media_type} {what}" + (f" {more[0]}" if what == "error" else "")
 
 
 def known(truth: Json) -> dict[Era, dict[str, Json]]:
@@ -110,10 +156,13 @@ async def compare(truths: Mapping[str, Json], tokens: Mapping[str, str], repeat:
     unequal = 0
     for name, truth in truths.items():
         for _ in range(repeat):
-            judged = await visit(name, truth["url"], tokens.get(name))
-            faults = list(differences(truth, judged.report))
+            evidence = await visit(name, truth["url"], tokens.get(name))
+            report = judge(evidence, Policy()).report
+            faults = list(differences(truth, report))
+            for surface in evidence.surfaces:
+                faults += answer_differences(known(truth).get(surface.era, {}), surface)
             unequal += bool(faults)
-        print(row(name, judged.report, faults), flush=True)
+        print(row(name, report, faults), flush=True)
     print(f"\n{len(truths)} servers, {unequal} probes that differ")
     return 1 if unequal else 0
 
