@@ -45,7 +45,8 @@ def compare_definitions(old: Entry, new: Entry, pool: Allowance) -> list[Change]
 
 
 def _replaced(old: Json, new: Json) -> Change:
-    message = f"the definition is now {value(new)} (was {value(old)})"
+    said = ["an object" if isinstance(tool, dict) else value(tool) for tool in (new, old)]
+    message = f"the definition is now {said[0]} (was {said[1]})"
     return Change(
         kind="schema-replaced", tool=None, klass=BREAKING, message=message, pointer="", before=old, after=new
     )

@@ -116,9 +116,8 @@ def _added(pairing: Pairing, old: Toolset) -> list[Change]:
             message=message,
             after=_shown(entry.tool),
         )
-        nothing = traits(())
-        for item in texts(entry.tool):
-            change = flagged(change, *judged(traits((item,)), nothing))
+        read = sorted(texts(entry.tool), key=lambda item: (item.pointer, item.text))
+        change = flagged(change, *judged(traits(read), traits(())))
         changes.append(change)
     return changes
 

@@ -42,7 +42,7 @@ def value(of: Json, limit: int = _VALUE) -> str:
     if isinstance(of, float) and of.is_integer() and abs(of) < 2**53:
         of = int(of)
     try:
-        text = json.dumps(of, ensure_ascii=False)
+        text = json.dumps(of, ensure_ascii=False, sort_keys=True)
     except (RecursionError, ValueError):
         return "a value too large to show"
     return spelled(text if len(text) <= limit else text[: limit - 1] + "…")

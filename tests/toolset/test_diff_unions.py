@@ -63,7 +63,7 @@ def messages(old: Any, new: Any, member: str = "inputSchema") -> list[tuple[str,
         (
             {"type": "object", "anyOf": [{"required": ["a"]}, {"required": ["b"]}]},
             {"type": "object"},
-            [("compatible", '"p" need no longer be one of: any type, any type')],
+            [("compatible", '"p" need no longer be one of: one with "a", one with "b"')],
         ),
         (
             {"allOf": [{"pattern": "a"}, {"pattern": "b"}]},

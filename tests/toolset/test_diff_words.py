@@ -13,6 +13,7 @@ from driftwatch.toolset import Change, Diff, Toolset, diff, fingerprint
 from driftwatch.toolset.change import CLASSES, KINDS
 from tests.toolset.scene import TOOLS, scene
 from tests.toolset.strategies import json_values, texts, tools
+from tests.toolset.test_canonical import shuffled
 
 DRAFT = "http://json-schema.org/draft-07/schema#"
 NEWER = "https://json-schema.org/draft/2020-12/schema"
@@ -186,6 +187,16 @@ def test_a_diff_is_empty_exactly_when_the_fingerprints_are_equal(
         assert change.kind in KINDS
         assert change.klass in CLASSES
     assert found.summary.encode() or found.empty
+
+
+@given(tool_lists, tool_lists, st.integers(0, 9))
+def test_the_words_do_not_depend_on_the_order_of_tools_and_members(
+    old: list[Any], new: list[Any], seed: int
+) -> None:
+    told = compared(old, new)
+    again = compared(shuffled(old, seed)[::-1], shuffled(new, seed)[::-1])
+    assert [change.message for change in again.changes] == [change.message for change in told.changes]
+    assert [change.order for change in again.changes] == [change.order for change in told.changes]
 
 
 @given(tool_lists)

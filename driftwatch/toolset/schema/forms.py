@@ -9,7 +9,7 @@ from driftwatch.toolset.schema.essence import essence
 from driftwatch.toolset.schema.ledger import Effect
 from driftwatch.toolset.schema.values import kinds, type_words
 from driftwatch.toolset.schema.values import values as allowed_values
-from driftwatch.toolset.schema.views import UNIONS, Document, View
+from driftwatch.toolset.schema.views import UNIONS, Document, View, names
 from driftwatch.toolset.schema.work import Pair, Work
 from driftwatch.toolset.wording import listed, quote, value
 
@@ -63,6 +63,9 @@ class _Form:
         if name:
             return f"{said} {quote(name)}"
         fixed = self.discriminator
+        required = names(self.view.keywords.get("required"))
+        if required and self.types is None:
+            return f"one with {listed(map(quote, required))}"
         return f"{said} with {quote(fixed[0][0])} {fixed[0][1]}" if fixed else said
 
 
