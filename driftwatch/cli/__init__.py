@@ -1,7 +1,10 @@
 """The commands, a module for each group; heavy imports happen inside a command, so ``--help`` stays fast."""
 
+import errno
 import os
 import sys
+from pathlib import Path
+from typing import TextIO
 
 import typer
 
@@ -50,16 +53,38 @@ def _root(
     """Watch remote MCP servers from outside and say so, once, when something changes."""
 
 
+_OUTPUT_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EBADF)
+
+
+def _abandon_output() -> None:
+    """Let what is still buffered go nowhere; Python would complain once more while flushing at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _nowhere() -> TextIO:
+    return Path(os.devnull).open("w", encoding="utf-8")
+
+
 def main() -> None:
     """Run the command line; an expected error is one message on standard error, never a traceback."""
+    # Where a stream is closed (`>&-`), Python has none; what nobody can read goes nowhere.
+    sys.stdout = sys.stdout or _nowhere()
+    sys.stderr = sys.stderr or _nowhere()
     try:
         app()
     except DriftwatchError as error:
         typer.echo(f"{error}" if "\n" in str(error) else f"driftwatch: {error}", err=True)
         sys.exit(error.exit_code)
     except BrokenPipeError:
-        # The reader of our output has gone (`| head`); Python would complain again while flushing at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader of our output has gone (`| head`).
+        _abandon_output()
         sys.exit(1)
+    except OSError as error:
+        # Files are opened and sockets used under their own handlers: what is left is writing the output.
+        if error.errno not in _OUTPUT_ERRORS:
+            raise
+        _abandon_output()
+        typer.echo(f"driftwatch: the output cannot be written: {error.strerror}", err=True)
+        sys.exit(3)
     except KeyboardInterrupt:
         sys.exit(130)

@@ -23,10 +23,16 @@ ConfigOption = Annotated[
         "--config",
         "-c",
         envvar="DRIFTWATCH_CONFIG",
+        readable=False,  # whether it can be read is said by the configuration, like everything about it
         help="The configuration file; without it ./config.toml, then /etc/driftwatch/config.toml.",
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
+
+
+def is_configured(path: Path | None) -> bool:
+    """Whether a configuration is named, or lies where one is looked for."""
+    return path is not None or any(Path(place).exists() for place in PLACES)
 
 
 def find_config(path: Path | None) -> Path:

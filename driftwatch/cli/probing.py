@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -13,6 +14,7 @@ from driftwatch.cli.options import (
     ConfigOption,
     JsonOption,
     colourful,
+    is_configured,
     load_config,
     open_readonly,
     print_json,
@@ -107,6 +109,11 @@ def _target(
             pairs[name.strip()] = value.strip()
         loaded = adhoc(target, headers=pairs, token=_token(token_file))
         return loaded, loaded.servers[0]
+    if _looks_like_address(target) and not is_configured(config):
+        raise UsageError(
+            f"{target!r} is no URL (did you mean https://{target}?), and there is no configuration in which "
+            "it could be a server's name"
+        )
     if headers or token_file:
         raise UsageError(
             "--header and --token-file go with a URL; a configured server has its own credential"
@@ -119,6 +126,11 @@ def _target(
     raise UsageError(
         f"no server is named {target!r}; configured: {names}. A URL starts with http:// or https://"
     )
+
+
+def _looks_like_address(target: str) -> bool:
+    """``host/mcp``, ``host:8000`` or ``mcp.example.com``: what people write when they forget the scheme."""
+    return re.fullmatch(r"[\w.-]+(:\d+)?(/\S*)?", target) is not None and any(c in target for c in "./:")
 
 
 def _token(path: Path | None) -> str | None:

@@ -15,6 +15,7 @@ from typing import Annotated, Any, Self, TypeAlias
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
+import idna
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -258,9 +259,40 @@ ExistingFile: TypeAlias = Annotated[
 ]
 
 
-def _web_url(value: str, *, userinfo: bool) -> str:
+URL_LIMIT = 8000
+"""Characters; proxies and servers refuse much shorter ones."""
+
+_NETLOC = re.compile(r"(?:[^@\[\]]*@)?(?:\[[0-9A-Fa-f]*:[0-9A-Za-z:.%]+\]|[^\[\]:@]+)(?::[0-9]*)?", re.ASCII)
+
+
+def _is_host(host: str) -> bool:
+    """False for what no resolver and no HTTP client takes: a typing error is told before the first visit."""
+    if ":" in host or re.fullmatch(r"\d+(\.\d+){3}", host, re.ASCII):
+        try:
+            ipaddress.ip_address(host)
+        except ValueError:
+            return False
+        return True
+    if not host.isascii() or "xn--" in host:
+        try:
+            idna.decode(idna.encode(host, uts46=True))
+        except (idna.IDNAError, ValueError):
+            return False
+        return True
+    return re.fullmatch(r"(?:[\w-]{1,63}\.)*[\w-]{1,63}\.?", host, re.ASCII) is not None
+
+
+def _require_visible(value: str) -> None:
+    if len(value) > URL_LIMIT:
+        raise InvalidValueError(f"longer than {URL_LIMIT} characters: this is hardly a URL")
     if re.search(r"[\x00-\x20\x7f\\]", value):
         raise InvalidValueError("a URL has no blanks, control characters or backslashes: a blank is %20")
+    if not value.isprintable():
+        raise InvalidValueError("a URL has no characters that cannot be seen: remove or percent-encode them")
+
+
+def _web_url(value: str, *, userinfo: bool) -> str:
+    _require_visible(value)
     try:
         parts = urlsplit(value)
         port = parts.port
@@ -270,6 +302,10 @@ def _web_url(value: str, *, userinfo: bool) -> str:
         raise InvalidValueError('not a web address: a URL begins with "https://" or "http://"')
     if not parts.hostname or port == 0:
         raise InvalidValueError('a URL names a host, such as "https://mcp.example.com/mcp"')
+    if not _NETLOC.fullmatch(parts.netloc):
+        raise InvalidValueError("not a URL: its host or its port cannot be read")
+    if not _is_host(parts.hostname):
+        raise InvalidValueError("the URL's host is neither a name nor an IP address: correct it")
     if parts.username is not None and not userinfo:
         raise InvalidValueError("a URL holds no user or password here: use token, token_file or headers")
     if "#" in value:

@@ -113,6 +113,10 @@ def test_observed_risks_count_only_where_that_is_asked_for(driftwatch: Command) 
     ("words", "message"),
     [
         (["probe", "api"], "no configuration found"),
+        (["probe", "mcp.example.com/mcp"], "did you mean https://mcp.example.com/mcp?"),
+        (["probe", "127.0.0.1:8000/mcp", "-H", "A: b"], "did you mean https://127.0.0.1:8000/mcp?"),
+        (["probe", "http://256.1.1.1/mcp"], "neither a name nor an IP address"),
+        (["probe", "http://127.0.0.1/" + "a" * 70_000], "longer than 8000 characters"),
         (["probe", "ftp://host/mcp"], "http"),
         (["probe", "http://127.0.0.1/mcp", "-H", "nonsense"], "--header wants 'Name: value'"),
         (["probe", "http://127.0.0.1/mcp", "--token-file", "missing"], "--token-file missing: No such file"),
@@ -121,7 +125,7 @@ def test_observed_risks_count_only_where_that_is_asked_for(driftwatch: Command) 
         (["status", "-c", "missing.toml"], "missing.toml"),
         (["history", "api", "-c", "missing.toml"], "missing.toml"),
     ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
+    ids=lambda value: " ".join(value)[:60] if isinstance(value, list) else None,
 )
 def test_a_wrong_use_exits_with_2_and_says_what_to_do(
     driftwatch: Command, words: list[str], message: str
@@ -362,6 +366,43 @@ def test_a_test_message_goes_through_the_outbox_with_and_without_a_service(
         process.terminate()
         process.communicate(timeout=30)
     assert driftwatch("notify", "test", "nobody").code == 2
+
+
+# --- outputs that are closed or full
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+@pytest.mark.parametrize("command", ["checks", "checks --json", "explain tls/chain", "--version"])
+def test_an_output_that_cannot_be_written_ends_with_3_and_one_line(command: str) -> None:
+    with Path("/dev/full").open("wb") as full:
+        ended = subprocess.run(
+            [*PROGRAM, *command.split()], stdout=full, stderr=subprocess.PIPE, check=False, text=True
+        )
+    assert ended.returncode == 3
+    assert ended.stderr == "driftwatch: the output cannot be written: No space left on device\n"
+
+
+@pytest.mark.parametrize("redirection", [">&-", "2>&-", ">&- 2>&-"])
+def test_a_closed_output_changes_nothing_but_the_output(redirection: str, tmp_path: Path) -> None:
+    command = f"'{sys.executable}' -m driftwatch probe {unused_url()} --save saved.json {redirection}"
+    environment = {**os.environ, "PYTHONPATH": str(Path.cwd())}
+    ended = subprocess.run(
+        ["sh", "-c", command], capture_output=True, check=False, text=True, cwd=tmp_path, env=environment
+    )
+    assert ended.returncode == 1
+    assert "Traceback" not in ended.stdout + ended.stderr
+    assert (tmp_path / "saved.json").exists()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read every file")
+def test_a_configuration_that_may_not_be_read_is_told_like_every_other_problem(
+    driftwatch: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "config.toml").write_text("")
+    (tmp_path / "config.toml").chmod(0)
+    ended = driftwatch("config", "check", "-c", "config.toml")
+    assert ended.code == 2
+    assert ended.err.startswith("driftwatch: config.toml: ")
 
 
 # --- demo and help
