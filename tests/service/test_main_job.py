@@ -147,3 +147,24 @@ async def test_a_probe_that_is_running_at_the_stop_ends_its_session_and_changes_
     server.close()
     assert world.runs("silent") == 0
     assert receiver.messages == []
+
+
+async def test_a_server_that_is_down_from_the_start_is_told_once_and_once_when_it_is_up(
+    world: World, clock: MovedClock, receiver: Receiver
+) -> None:
+    sample = SampleServer("v1")
+    async with serving(sample.application) as port:
+        pass
+    world.servers["late"] = f"http://127.0.0.1:{port}/mcp"
+    async with world.running():
+        await clock.advance_until(lambda: len(receiver.messages) == 1)
+        await world.rounds(3, "late")
+        assert len(receiver.messages) == 1
+        async with serving(sample.application, port):
+            await clock.advance_until(lambda: len(receiver.messages) == 2)
+            await world.rounds(3, "late")
+            assert len(receiver.messages) == 2
+    down, up = (message["title"] + message["message"] for message in receiver.messages)
+    assert "late" in down
+    assert "refused" in down
+    assert "late" in up
