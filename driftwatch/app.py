@@ -229,7 +229,7 @@ class Service:
     async def _watch(self, store: Store, ticker: Ticker, observer: Observer) -> None:
         """Keep what the health endpoints answer up to date."""
         while True:
-            database, oldest = observer.storing, None
+            database, oldest = observer.storing and ticker.storing, None
             try:
                 waiting = await store.query(lambda reader: reader.messages(MessageStatus.PENDING, 1000))
                 now = self._outside.clock.now()

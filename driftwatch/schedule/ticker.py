@@ -22,6 +22,8 @@ log = logging.getLogger("driftwatch.service")
 
 TICK = timedelta(seconds=1)
 STOP_GRACE_S = 1.0
+REMIND_S = 60.0
+"""How often a database that stays unusable is logged."""
 CLOCK_STEP = timedelta(seconds=30)
 """A wall clock that moved this much against the monotonic one was stepped; due times are then repaired."""
 
@@ -56,7 +58,9 @@ class Ticker:
             self._scheduler.add_job(
                 self._run, "interval", seconds=interval.total_seconds(), id=name, args=[work]
             )
-        self._ticked_at = clock.monotonic()
+        self._ticked_at = self._told_at = clock.monotonic()
+        self.storing = True
+        """False after a tick that the database refused, until it takes one again."""
         self._drift = self._wall_minus_monotonic()
 
     def start(self) -> None:
@@ -89,9 +93,21 @@ class Ticker:
                     lambda tx: tx.take_due(now, room, self._schedule, busy)
                 ):
                     self._queue.put(request)
-        except StoreError:
-            log.exception("the tick could not use the database")
+        except StoreError as error:
+            self._refused(str(error))
+        else:
+            if not self.storing:
+                log.info("the tick can use the database again")
+            self.storing = True
         self._ticked_at = self._clock.monotonic()
+
+    def _refused(self, sentence: str) -> None:
+        """Say what is wrong with the database, once and then now and again: a tick comes every second."""
+        now = self._clock.monotonic()
+        if self.storing or now - self._told_at >= REMIND_S:
+            log.error("the tick could not use the database", extra={"fields": {"error": sentence}})
+            self._told_at = now
+        self.storing = False
 
     async def _run(self, work: Callable[[], Awaitable[None]]) -> None:
         task = asyncio.current_task()

@@ -58,6 +58,15 @@ def require_database(database: Path) -> None:
         )
 
 
+def identity(database: Path) -> tuple[int, int] | None:
+    """What stays the same as long as the path names the same file; None where there is none."""
+    try:
+        found = database.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
 def network_volume(database: Path, mounts: str) -> str | None:
     """The type of the volume if it is a network's, where locks and the shared log's memory do not hold.
 

@@ -80,6 +80,7 @@ class SqliteStore:
         self._wait = busy_timeout
         self._read_only = False
         self._checked = False
+        self._identity: tuple[int, int] | None = None
         self._immutable = False
         self._process = Process(owner=uuid.uuid4().hex, upserts=_UPSERTS, clock=clock, alone=True)
         self._writing = _engine(lambda: self._connect("rw"), begin="BEGIN IMMEDIATE", connections=1)
@@ -112,6 +113,7 @@ class SqliteStore:
     def read(self) -> Iterator[Reader]:
         """One consistent read."""
         self._check()
+        self._require_same_file()
         with self._explained(), self._reading.begin() as connection:
             yield SqlReader(connection, self._process)
 
@@ -148,6 +150,7 @@ class SqliteStore:
                 self._upgrade(fresh=found is None)
                 fields = {"path": str(self.path), "from": found, "to": migrations.HEAD}
                 log.info("migrated" if found else "created a new database", extra={"fields": fields})
+        self._identity = files.identity(self.path)
         self._checked = True
 
     def prune(self, policy: Retention) -> Pruned:
@@ -261,6 +264,7 @@ class SqliteStore:
         if found != migrations.HEAD:
             was = "is still empty" if found is None else f"has the schema {found} of an older version"
             raise StoreError(f"{self.path} {was}; `driftwatch run` of this version brings it up to date")
+        self._identity = files.identity(self.path)
         self._checked = True
 
     def _connect_to_read(self) -> sqlite3.Connection:
@@ -344,8 +348,17 @@ class SqliteStore:
         if self._read_only:
             raise StoreError(f"{self.path} was opened for reading only")
         self._check()
+        self._require_same_file()
         with self._explained(), self._writing.begin() as connection:
             yield connection
+
+    def _require_same_file(self) -> None:
+        """Refuse a file that nobody will find again: one that is open takes everything, deleted or not."""
+        if files.identity(self.path) != self._identity:
+            raise StoreError(
+                f"{self.path} was removed or replaced while driftwatch was using it; what happens now is not "
+                "recorded; put the file back and start driftwatch again"
+            )
 
     def _written(self, work: Callable[[Tx], T]) -> T:
         with self.write() as tx:

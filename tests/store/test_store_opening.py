@@ -429,6 +429,27 @@ class TestOneService:
             InstanceLock(tmp_path / "data" / "driftwatch.db").acquire()
 
 
+class TestAFileThatGoesAway:
+    def test_what_was_deleted_takes_nothing_more(self, path: Path) -> None:
+        with opened(path) as store:
+            store.migrate()
+            path.unlink()
+            with pytest.raises(StoreError, match="was removed or replaced"), store.write() as tx:
+                tx.record_event(event("e2"), ())
+            with pytest.raises(StoreError, match="was removed or replaced"), store.read():
+                pass
+
+    def test_what_was_put_in_its_place_is_not_written(self, path: Path, template: Path) -> None:
+        with opened(path) as store:
+            store.migrate()
+            other = path.with_name("other.db")
+            shutil.copy(template, other)
+            other.replace(path)
+            with pytest.raises(StoreError, match="put the file back and start"), store.write() as tx:
+                tx.record_event(event("e2"), ())
+        assert read(path) == []
+
+
 @contextmanager
 def as_nobody() -> Iterator[None]:
     if os.geteuid() != 0:
