@@ -25,6 +25,8 @@ NO_SUCH_CURSOR = "driftwatch-not-a-cursor"
 FUTURE_REVISION = "2099-01-01"
 """Far ahead: some servers take an ancient revision for one of initialize."""
 EVENT_STREAM = "text/event-stream"
+GET_S = 5.0
+"""How long the headers of the reply to GET may take."""
 
 SWITCHED_OFF = Missing("switched off in the configuration (negative_probes)", "switched-off")
 NOT_OVER_SSE = Missing("not asked over the old HTTP+SSE transport", "not-applicable")
@@ -92,10 +94,17 @@ async def _take(steps: tuple[Step, ...], talk: Talk, target: Target) -> Surface:
 
 
 async def _get(talk: Talk, _: Target) -> Exchange:
-    # A stream stays open without a byte, so nothing but its headers is read.
-    return await talk.send(
-        Request(label="get", http_method="GET", headers=talk.headers, accept=EVENT_STREAM, read=Read.HEADERS)
+    # A stream stays open without a byte, so nothing but its headers is read; some servers hold even those
+    # back until there is something to say.
+    request = Request(
+        label="get",
+        http_method="GET",
+        headers=talk.headers,
+        accept=EVENT_STREAM,
+        read=Read.HEADERS,
+        timeout_s=GET_S,
     )
+    return await talk.send(request)
 
 
 async def _json_only(talk: Talk, _: Target) -> Exchange:

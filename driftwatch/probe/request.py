@@ -55,6 +55,8 @@ class Request:
     """Replace those of the credential and of the wire."""
     accept: str | None = "application/json, text/event-stream"
     read: Read = Read.ANSWER
+    timeout_s: float | None = None
+    """Less time than the limit of one request allows; None: all of it."""
     credential: bool = True
     """Apply the configured credential; it only ever goes to the endpoint's own origin."""
 

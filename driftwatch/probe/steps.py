@@ -6,6 +6,7 @@ from driftwatch.evidence import Opening, Surface
 from driftwatch.model import Depth
 from driftwatch.probe import eras, full, http_sse, legacy, modern, outcome
 from driftwatch.probe.dialogue import Dialogue, Opened
+from driftwatch.probe.talk import Talk
 from driftwatch.probe.target import Target
 
 
@@ -23,7 +24,8 @@ async def take(dialogue: Dialogue, seen: Seen, target: Target, depth: Depth) -> 
     ``server/discover`` comes first; whatever it finds, ``initialize`` follows, because clients in the field
     use that surface; a server that answers neither is asked for the old HTTP+SSE transport. A refusal to talk
     at all ends the visit, except a server error: real servers of the older eras answer 500 to a method they
-    do not know.
+    do not know. What only a full probe asks comes after both lists were read, except where a session has to
+    live for it: a server that is slow to refuse then costs no list.
     """
     visit = _Visit(dialogue=dialogue, seen=seen, target=target, full=depth is Depth.FULL)
     discovered = await modern.discover(dialogue)
@@ -31,26 +33,33 @@ async def take(dialogue: Dialogue, seen: Seen, target: Target, depth: Depth) -> 
     refusal = None if seen.surfaces else outcome.blocked(discovered.exchange)
     if refusal is None or refusal.code == "http-5xx":
         await visit.take_older(discovered, patient=refusal is None)
+    await visit.ask_more_of_modern()
     # An older server issues a session to any first request, also to one that it refuses.
     for session in dialogue.open_sessions:
         await dialogue.end(session)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class _Visit:
     dialogue: Dialogue
     seen: Seen
     target: Target
     full: bool
+    modern: Talk | None = None
+    """The modern era's conversation, once its surface was read."""
 
     async def note_modern(self, discovered: Opened) -> None:
         opening = modern.opening(discovered)
         self.seen.openings.append(opening)
         if opening.established:
             surface = await modern.read(self.dialogue, discovered)
-            if self.full:
-                surface = await full.of_modern(modern.talk(self.dialogue, discovered, surface), self.target)
+            self.modern = modern.talk(self.dialogue, discovered, surface)
             self.seen.surfaces.append(surface)
+
+    async def ask_more_of_modern(self) -> None:
+        if self.full and self.modern is not None:
+            place = self.seen.surfaces.index(self.modern.surface)
+            self.seen.surfaces[place] = await full.of_modern(self.modern, self.target)
 
     async def take_older(self, discovered: Opened, *, patient: bool) -> None:
         seen = self.seen

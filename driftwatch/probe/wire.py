@@ -111,7 +111,7 @@ class Wire:
         """
         recording, connection = self._record(request), None
         try:
-            async with self._patience(recording):
+            async with self._patience(recording, request.timeout_s):
                 connection = await self._ask(request, recording, fresh=fresh)
                 if await self._read(request, recording, connection):
                     # Of connections that were used side by side one is kept.
@@ -335,5 +335,6 @@ class Wire:
             location=headers.first(received, "location"),
         )
 
-    def _patience(self, recording: Recording) -> Patience:
-        return Patience(recording, self._time(), self._limits.timeout_s, self._deadline)
+    def _patience(self, recording: Recording, timeout_s: float | None = None) -> Patience:
+        limit = min(timeout_s or self._limits.timeout_s, self._limits.timeout_s)
+        return Patience(recording, self._time(), limit, self._deadline)

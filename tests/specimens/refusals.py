@@ -73,7 +73,9 @@ def _ignores_origin(_: Mcp, incoming: Incoming) -> Answer | None:
 
 
 def _streams_always(incoming: Incoming, answer: Answer) -> Answer:
-    return as_sse(answer.body.decode()) if _is_json_only(incoming) else answer
+    if not _is_json_only(incoming):
+        return answer
+    return answer.but(body=as_sse(answer.body.decode()).body).with_header("Content-Type", "text/event-stream")
 
 
 def _called(change: Callable[[Json], Json]) -> Callable[[], Mcp]:
@@ -227,6 +229,7 @@ ACCEPTS = (
                 "errors/header-mismatch",
                 "errors/unsupported-version",
                 "errors/tool-arguments",
+                "timeouts/stream-buffering",
             ),
             (NOT_CHECKED, "rate-limited"),
         ),
