@@ -3,7 +3,21 @@
 import difflib
 from collections.abc import Mapping
 
-from driftwatch.checks import errors, mcp, release, schema, session, timeouts, tls, tool, tools, transport
+from driftwatch.checks import (
+    errors,
+    load,
+    logs,
+    mcp,
+    network,
+    release,
+    schema,
+    session,
+    timeouts,
+    tls,
+    tool,
+    tools,
+    transport,
+)
 from driftwatch.checks.base import Declaration, Found, NotChecked, Policy, Remembered, Verified, check
 from driftwatch.checks.clients import CLIENTS, Client, client_limits
 from driftwatch.checks.runner import Scene, ask
@@ -28,7 +42,21 @@ __all__ = [
     "run",
 ]
 
-FAMILIES = (tls, transport, mcp, session, tools, tool, schema, errors, timeouts, release)
+FAMILIES = (
+    tls,
+    network,
+    transport,
+    mcp,
+    session,
+    tools,
+    tool,
+    schema,
+    errors,
+    timeouts,
+    load,
+    logs,
+    release,
+)
 """Every family, in the order of a report: what blocks the others comes first."""
 
 catalogue: tuple[Declaration, ...] = tuple(

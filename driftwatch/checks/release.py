@@ -1,11 +1,19 @@
-"""What a release changed: the toolset against the one that was accepted."""
+"""What a release changed: the toolset against the one that was accepted, and whether it is one toolset."""
 
-from driftwatch.checks.base import Found, NotChecked, Remembered, Verdict, check
+import json
+
+from driftwatch.checks import reads
+from driftwatch.checks.base import Found, NotChecked, Remembered, Verdict, Verified, check, listed, shown
+from driftwatch.checks.clients import MODERN_REVISION
+from driftwatch.checks.reads import Reads
 from driftwatch.checks.sources import item
-from driftwatch.model import Fingerprint, Severity
+from driftwatch.evidence import Missing, Replicas, Surface
+from driftwatch.model import Depth, Era, Fingerprint, Json, Severity
 
 _SHORT = 12
 """Hex digits of a digest that a person compares."""
+_NAMED = 10
+"""Volatile fields that are named."""
 
 
 @check(
@@ -47,6 +55,173 @@ def fingerprint(fingerprint: Fingerprint, remembered: Remembered) -> Verdict:
         measured=_short(fingerprint.contract, fingerprint.surface),
     )
     return [found]
+
+
+@check(
+    id="release/replicas",
+    title="Instances behind one address show different tools",
+    severity=Severity.HEADS_UP,
+    sources=(item(13),),
+    depth=Depth.FULL,
+)
+def replicas(replicas: Replicas, surfaces: tuple[Surface, ...]) -> Verdict:
+    """The tool list and the server's version on further connections, compared with the first one.
+
+    Why it matters:
+        Behind a load balancer the next request may meet another instance. While two releases answer in turn,
+        an agent is shown a tool and told a moment later that there is no such tool. Since 2026-07-28 the set
+        of tools must not depend on the connection.
+
+    How to fix it:
+        During a rollout this ends by itself; driftwatch looks again. Where it stays, look for an instance
+        that was not replaced, or one that failed to load a part of its tools. Let an instance report ready
+        only once its whole list is there.
+    """
+    surface = next((one for one in surfaces if one.era is replicas.era), None)
+    if surface is None:
+        return NotChecked("the tool list was not read", "no-list")
+    found, remarks = [], list[str]()
+    compared = reads.of(surface, replicas)
+    if compared is None:
+        remarks.append("the tool list is incomplete: only names and versions were compared")
+    elif compared.is_volatile:
+        remarks.append("the list changes at every read (release/stable-listing): its tools were not compared")
+    else:
+        found += _different_lists(compared, surface)
+        if len(compared.others) < len(replicas.instances):
+            remarks.append("a further connection gave no complete list: its version was compared")
+    found += _different_versions(surface.server_info, replicas)
+    remarks += [f"a further connection was not answered: {why}" for why in replicas.unanswered]
+    return Verified("; ".join(remarks)) if remarks and not found else found
+
+
+@check(
+    id="release/stable-listing",
+    title="The tool list changes at every read",
+    severity=Severity.HEADS_UP,
+    sources=(item(13),),
+    eras=(Era.MODERN, Era.LEGACY),
+    depth=Depth.FULL,
+)
+def stable_listing(
+    second_read: tuple[Json, ...], surface: Surface, replicas: Replicas | Missing, revision: str
+) -> Verdict:
+    """A second read of the list on the same connection, compared with the first.
+
+    Differences that no fingerprint covers, such as `_meta`, icons and the spelling of a number, are none.
+    Lists that take turns because two instances answer are the business of release/replicas.
+
+    Why it matters:
+        A time, a counter or the order of a set inside a schema gives every read another fingerprint: no
+        drift can be told from that noise. Clients that cache the list by its content never hit their cache,
+        and neither do prompt caches.
+
+    How to fix it:
+        Build the list once at start, and sort what comes out of a set or a map. Move what changes at every
+        read, such as a time or a build number, into `_meta` or into the result of a tool.
+    """
+    del second_read  # asked for so that its absence gives the reason
+    compared = reads.of(surface, replicas)
+    if compared is None or compared.second is None:
+        return NotChecked("the tool list was not read twice", "no-list")
+    if compared.is_volatile:
+        return _volatile(compared)
+    if compared.second.pair != compared.first.pair:
+        return Verified("two lists take turns: see release/replicas")
+    if _same_order(compared):
+        return ()
+    if revision != MODERN_REVISION:
+        return Verified("the order of the tools differs from read to read")
+    return [
+        Found(
+            severity=Severity.NOTE,
+            code="order",
+            subject="tools/list",
+            message="The order of the tools differs from read to read: prompt caches miss every time.",
+            expected="a deterministic order (2026-07-28)",
+            measured=f"{len({str(read.names) for read in compared.every})} orders in {_reads(compared)}",
+        )
+    ]
+
+
+def _volatile(compared: Reads) -> list[Found]:
+    difference = compared.difference
+    changes = difference.changes if difference else ()
+    found = [
+        Found(
+            code="volatile",
+            subject=change.tool or "tools/list",
+            message=f"Two reads without a release between them differ: {_line(change.message)}.",
+            expected="the same at every read",
+            measured=f"{shown(change.before)}, then {shown(change.after)}",
+            pointer=change.pointer,
+        )
+        for change in changes[:_NAMED]
+    ]
+    return found or [
+        Found(
+            code="volatile",
+            subject="tools/list",
+            message="Two reads without a release between them differ.",
+            expected="the same at every read",
+            measured=f"{len(compared.pairs)} lists in {_reads(compared)}",
+        )
+    ]
+
+
+def _reads(compared: Reads) -> str:
+    return f"{len(compared.every)} reads"
+
+
+def _line(text: str) -> str:
+    return text.rstrip(".")
+
+
+def _same_order(compared: Reads) -> bool:
+    first = compared.first.names
+    return all(read.names == first for read in compared.every if read.pair == compared.first.pair)
+
+
+def _different_lists(compared: Reads, surface: Surface) -> list[Found]:
+    difference = compared.difference
+    if difference is None:
+        return []
+    sets = {frozenset(map(str, read.names)) for read in compared.every}
+    whole = len(sets) == 1
+    must = surface.revision == MODERN_REVISION and not whole
+    return [
+        Found(
+            severity=Severity.WILL_BREAK if must else None,
+            code="definitions-differ" if whole else "tools-differ",
+            subject="tools/list",
+            message=f"Connections made within seconds show different tools: {_line(difference.summary)}.",
+            expected="the same list on every connection",
+            measured=f"{len(compared.pairs)} lists in {_reads(compared)}",
+            era=surface.era,
+        )
+    ]
+
+
+def _different_versions(own: Json, replicas: Replicas) -> list[Found]:
+    said = {_version(info): None for info in (own, *(one.server_info for one in replicas.instances))}
+    if len(said) == 1:
+        return []
+    return [
+        Found(
+            code="versions-differ",
+            subject="serverInfo",
+            message="Connections made within seconds meet servers of different versions.",
+            expected="one name and version",
+            measured=listed(said),
+            era=replicas.era,
+        )
+    ]
+
+
+def _version(info: Json) -> str:
+    known = info if isinstance(info, dict) else {}
+    named = [known.get(key) for key in ("name", "version")]
+    return " ".join(shown(item, 40) if isinstance(item, str) else json.dumps(item)[:40] for item in named)
 
 
 def _short(contract: str, surface: str) -> str:

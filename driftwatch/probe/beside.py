@@ -5,7 +5,7 @@ import secrets
 from dataclasses import dataclass, replace
 from typing import Any
 
-from driftwatch.evidence import Evidence, LogSearch, Missing
+from driftwatch.evidence import Burst, Evidence, LogSearch, Missing, Replicas, SlowCall
 from driftwatch.probe import addresses, burst, log_files, replicas, slow_tool
 from driftwatch.probe.connect import Resolver
 from driftwatch.probe.dialogue import PACE_S
@@ -33,41 +33,49 @@ class Beside:
 
     async def complete(self, evidence: Evidence) -> Evidence:
         """The evidence with its addresses, replicas, slow tool and logs, and last of all a burst."""
-        if not evidence.outcome.reachable:
-            why = evidence.blocker
-            return replace(evidence, addresses=why, replicas=why, slow_call=why, logs=why, burst=why)
-        seen: dict[str, Any] = {"addresses": await addresses.knock(self.door.target.url, self.resolver)}
-        seen |= await self._conversations(evidence)
-        seen["logs"] = await self._logs()
+        reachable = evidence.outcome.reachable
+        seen: dict[str, Any] = {
+            "addresses": await addresses.knock(self.door.target.url, self.resolver)
+            if reachable
+            else evidence.blocker
+        }
+        seen["replicas"] = _silence(evidence) or await self._replicas(evidence)
+        seen["slow_call"] = await self._slow_call(evidence)
+        seen["logs"] = await self._logs(evidence)
         seen["burst"] = await self._burst(evidence)
         asked = max(evidence.retry_after_s or 0.0, self.door.retry_after_s or 0.0)
         return replace(
             evidence, **seen, requests=evidence.requests + self.door.requests, retry_after_s=asked or None
         )
 
-    async def _conversations(self, evidence: Evidence) -> dict[str, Any]:
-        if (why := _silence(evidence)) is not None:
-            unasked = slow_tool.NOT_CONFIGURED if self.door.target.slow_tool is None else why
-            return {"replicas": why, "slow_call": unasked}
-        surface, limits = evidence.surfaces[0], self.door.target.limits
-        return {
-            "replicas": await replicas.visit(self.door, surface, limits, seconds=self.seconds),
-            "slow_call": await slow_tool.call(self.door, surface, limits),
-        }
+    async def _replicas(self, evidence: Evidence) -> Replicas | Missing:
+        limits = self.door.target.limits
+        return await replicas.visit(self.door, evidence.surfaces[0], limits, seconds=self.seconds)
 
-    async def _logs(self) -> LogSearch | Missing:
+    # What nobody configured is no consequence of anything else.
+
+    async def _slow_call(self, evidence: Evidence) -> SlowCall | Missing:
+        tool = self.door.target.slow_tool
+        if tool is None:
+            return slow_tool.NOT_CONFIGURED
+        return _silence(evidence) or await slow_tool.call(self.door, evidence.surfaces[0], tool)
+
+    async def _logs(self, evidence: Evidence) -> LogSearch | Missing:
         target = self.door.target
         if not target.log_files:
             return NO_LOGS
+        if not evidence.outcome.reachable:
+            return evidence.blocker
         await self.door.pause(PACE_S)  # what is logged is written a moment later
         return await asyncio.to_thread(
             log_files.search, target.log_files, marker=self.marker, credential=target.credential
         )
 
-    async def _burst(self, evidence: Evidence) -> Any:
-        plan, silence = self.door.target.burst, _silence(evidence)
+    async def _burst(self, evidence: Evidence) -> Burst | Missing:
+        plan = self.door.target.burst
         if plan is None:
             return burst.NO_CONSENT
+        silence = _silence(evidence)
         if silence is not None:
             return silence
         unwanted = burst.unwanted(plan, evidence.surfaces[0], evidence.trigger)

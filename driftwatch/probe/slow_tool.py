@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from driftwatch.evidence import Fault, Missing, SlowCall, Surface
 from driftwatch.model import Json
 from driftwatch.probe.further import ERAS, Begun, Door
-from driftwatch.probe.request import Limits, Request
+from driftwatch.probe.request import Request
 from driftwatch.probe.stream import Stream
 from driftwatch.probe.target import SlowTool
 from driftwatch.probe.tool_call import tool_call
@@ -22,17 +22,14 @@ _HANDSHAKE_S = 20.0
 """What the handshake before and the DELETE after the call may take beside its own maximum."""
 
 
-async def call(door: Door, surface: Surface, limits: Limits) -> SlowCall | Missing:
+async def call(door: Door, surface: Surface, tool: SlowTool) -> SlowCall | Missing:
     """Call the tool once and wait for as long as the configuration lets it take.
 
     Nothing of what the tool says is kept, only when it said something.
     """
-    tool = door.target.slow_tool
-    if tool is None:
-        return NOT_CONFIGURED
     if surface.era not in ERAS:
         return OLD_TRANSPORT
-    patient = replace(limits, timeout_s=tool.max_s, deadline_s=tool.max_s + _HANDSHAKE_S)
+    patient = replace(door.target.limits, timeout_s=tool.max_s, deadline_s=tool.max_s + _HANDSHAKE_S)
     async with door.conversation(surface, patient) as begun:
         if isinstance(begun, Missing):
             return Missing(f"the slow tool could not be called: {begun.reason}", begun.code)

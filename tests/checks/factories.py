@@ -7,14 +7,22 @@ from typing import Any
 from driftwatch import checks
 from driftwatch.checks import Policy, Remembered
 from driftwatch.evidence import (
+    Addresses,
+    Burst,
     Evidence,
     Exchange,
     Fault,
+    Instance,
     Listing,
+    LogFile,
+    LogSearch,
     Missing,
     Opening,
     Outcome,
     Remark,
+    Replicas,
+    SlowCall,
+    Streaming,
     Surface,
     Tls,
 )
@@ -112,6 +120,9 @@ def surface(era: Era = Era.LEGACY, *tools: Json, **changes: Any) -> Surface:
         "listing": listing(*tools or (tool(),)),
         **asked(modern=modern),
     }
+    listed = changes.get("listing", values["listing"])
+    whole = isinstance(listed, Listing) and listed.complete
+    values["second_read"] = listed.tools if whole else Missing("there is no list", "incomplete-list")
     return Surface(**{**values, **changes})
 
 
@@ -140,8 +151,74 @@ def asked(*, modern: bool) -> dict[str, Any]:
         "tool_arguments": answered(
             "tools/call", {"content": [{"type": "text", "text": "no"}], "isError": True}
         ),
+        "subscription": subscribed() if modern else not_here,
         "session_after_end": not_here if modern else Missing("no session", "no-session"),
         **(only_modern if modern else dict.fromkeys(only_modern, not_here)),
+    }
+
+
+def subscribed(**changes: Any) -> Streaming:
+    """A stream whose first event is its acknowledgement, at once."""
+    values: dict[str, Any] = {
+        "status": 200,
+        "media_type": "text/event-stream",
+        "accel_buffering": "no",
+        "headers_s": 0.01,
+        "first_event_s": 0.02,
+        "first_message": "notifications/subscriptions/acknowledged",
+        "waited_s": 10.0,
+        "fault": None,
+    }
+    return Streaming(**{**values, **changes})
+
+
+def called(**changes: Any) -> SlowCall:
+    """A slow call whose progress came as it happened."""
+    values: dict[str, Any] = {
+        "era": Era.MODERN,
+        "tool": "export",
+        "max_s": 60.0,
+        "status": 200,
+        "media_type": "text/event-stream",
+        "accel_buffering": "no",
+        "progress_s": (1.0, 5.0, 9.0),
+        "answer_s": 10.0,
+        "is_error": False,
+        "error": None,
+        "fault": None,
+    }
+    return SlowCall(**{**values, **changes})
+
+
+def burst(**changes: Any) -> Burst:
+    """A burst that was slowed down politely."""
+    values: dict[str, Any] = {
+        "method": "server/discover",
+        "planned": 30,
+        "sent": 30,
+        "statuses": ((200, 20), (429, 10)),
+        "errors": 0,
+        "faults": (),
+        "retry_after": 10,
+        "duration_s": 0.4,
+    }
+    return Burst(**{**values, **changes})
+
+
+def beside(surface: Surface) -> dict[str, Any]:
+    """What a full probe finds beside the conversation with a healthy server."""
+    tools, instructions = surface.tools, surface.instructions
+    instance = Instance(
+        address="192.0.2.1:443", server_info=surface.server_info, instructions=instructions, tools=tools
+    )
+    return {
+        "addresses": Addresses(accepted=("192.0.2.1:443", "[2001:db8::1]:443"), faults=()),
+        "replicas": Replicas(era=surface.era, instances=(instance, instance), unanswered=()),
+        "slow_call": called(),
+        "logs": LogSearch(
+            files=(LogFile(name="app.log", size=1200, marker=0, credential=0),), unread=(), left_out=0
+        ),
+        "burst": burst(),
     }
 
 
@@ -206,6 +283,7 @@ def evidence(*surfaces: Surface, **changes: Any) -> Evidence:
         "surfaces": surfaces,
         "tls": tls(),
         "retry_after_s": None,
+        **(beside(surfaces[0]) if changes.get("surfaces", surfaces) else {}),
     }
     return Evidence(**{**values, **changes})
 

@@ -1,5 +1,6 @@
 """Small programmable MCP servers, each with one deviation, and what driftwatch must say about it."""
 
+from tests.specimens.besides import BESIDES
 from tests.specimens.doors import DOORS
 from tests.specimens.healthy import HEALTHY
 from tests.specimens.lists import LISTS
@@ -20,5 +21,6 @@ SPECIMENS: tuple[Specimen, ...] = (
     *MESSAGES,
     *TOOL_FAULTS,
     *REFUSALS,
+    *BESIDES,
 )
 """Every specimen, by name unique."""

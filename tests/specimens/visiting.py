@@ -38,6 +38,9 @@ class Visit:
         limits: Limits | None = None,
         **target: Any,
     ) -> Evidence:
+        """One visit; with a resolver the server has a name."""
+        if resolver is not None:
+            self.loopback.host = "localhost"
         return await probe(
             Target(name="specimen", url=self.loopback.url(path), limits=limits or Limits(), **target),
             depth=depth,

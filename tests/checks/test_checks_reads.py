@@ -1,0 +1,148 @@
+"""release/replicas and release/stable-listing: which of them speaks, and what about."""
+
+from typing import Any
+
+import pytest
+
+from driftwatch.evidence import Instance, Missing, Replicas, Surface
+from driftwatch.model import Era, Json, Result, State
+from tests.checks.factories import broken, evidence, judged, schema, surface, tool
+
+INFO = {"name": "notes", "version": "1"}
+FULL = (tool("a"), tool("b"))
+LESS = (tool("a"),)
+REWORDED = (tool("a", description="Another text."), tool("b"))
+
+
+def instance(tools: tuple[Json, ...] | Missing = FULL, info: Json = INFO) -> Instance:
+    return Instance(address="192.0.2.1:443", server_info=info, instructions=None, tools=tools)
+
+
+def twice(
+    second: tuple[Json, ...] | Missing = FULL, era: Era = Era.MODERN, first: tuple[Json, ...] = FULL
+) -> Surface:
+    return surface(era, *first, second_read=second)
+
+
+def results(seen: Surface, *instances: Instance, unanswered: tuple[str, ...] = ()) -> tuple[Result, Result]:
+    """Of release/replicas and of release/stable-listing."""
+    further = Replicas(era=seen.era, instances=instances, unanswered=unanswered)
+    whole = evidence(seen, replicas=further)
+    return judged("release/replicas", whole), judged("release/stable-listing", whole)
+
+
+def states(*found: Result) -> list[tuple[State, str | None]]:
+    return [(result.state, result.code) for result in found]
+
+
+QUIET = (State.VERIFIED, None)
+
+
+def test_reads_that_agree_are_verified() -> None:
+    assert states(*results(twice(), instance(), instance())) == [QUIET, QUIET]
+
+
+def test_instances_with_other_tools_break_the_rule_of_2026_07_28() -> None:
+    replicas, stable = results(twice(), instance(), instance(LESS))
+    assert states(replicas, stable) == [(State.FAILED, "tools-differ"), QUIET]
+    (finding,) = replicas.findings
+    assert "tool removed" in finding.message
+    assert finding.measured == "2 lists in 4 reads"
+    assert finding.era is Era.MODERN
+
+
+def test_older_revisions_have_no_such_rule() -> None:
+    replicas, _ = results(twice(era=Era.LEGACY), instance(LESS))
+    assert states(replicas) == [(State.OBSERVED_RISK, "tools-differ")]
+
+
+def test_the_same_tools_with_other_definitions_are_a_risk() -> None:
+    replicas, _ = results(twice(), instance(REWORDED))
+    assert states(replicas) == [(State.OBSERVED_RISK, "definitions-differ")]
+
+
+def test_two_lists_that_take_turns_request_by_request_are_two_instances() -> None:
+    replicas, stable = results(twice(REWORDED), instance(FULL), instance(REWORDED))
+    assert states(replicas, stable) == [(State.OBSERVED_RISK, "definitions-differ"), QUIET]
+    assert stable.reason == "two lists take turns: see release/replicas"
+
+
+def test_instances_of_different_versions_are_a_risk_though_their_tools_agree() -> None:
+    replicas, _ = results(twice(), instance(info={"name": "notes", "version": "2"}))
+    assert states(replicas) == [(State.OBSERVED_RISK, "versions-differ")]
+    assert replicas.findings[0].measured == '"notes" "1" and "notes" "2"'
+
+
+@pytest.mark.parametrize("info", [None, 1, [], {"name": 3}, {"version": None}])
+def test_any_server_info_is_taken(info: Json) -> None:
+    assert results(twice(), instance(info=info))[0].code == "versions-differ"
+
+
+def stamped(second: int) -> tuple[Json, ...]:
+    return (tool("a", inputSchema=schema(at={"type": "string", "default": f"12:00:0{second}"})), tool("b"))
+
+
+def test_a_list_that_is_new_at_every_read_is_named_by_its_field() -> None:
+    seen = twice(stamped(1), first=stamped(0))
+    replicas, stable = results(seen, instance(stamped(2)), instance(stamped(3)))
+    assert states(replicas, stable) == [QUIET, (State.OBSERVED_RISK, "volatile")]
+    assert "release/stable-listing" in (replicas.reason or "")
+    (finding,) = stable.findings
+    assert (finding.subject, finding.pointer) == ("a", "/inputSchema/properties/at/default")
+    assert finding.measured == '"12:00:00", then "12:00:01"'
+
+
+def shuffled(*order: str) -> tuple[Json, ...]:
+    return (tool("a", inputSchema=schema(tags={"type": "array", "default": list(order)})),)
+
+
+def test_a_set_in_random_order_is_volatile_and_not_two_instances() -> None:
+    seen = twice(shuffled("c", "a", "b"), first=shuffled("a", "b", "c"))
+    replicas, stable = results(seen, instance(shuffled("a", "b", "c")), instance(shuffled("c", "a", "b")))
+    assert states(replicas, stable) == [QUIET, (State.OBSERVED_RISK, "volatile")]
+    assert stable.findings[0].pointer == "/inputSchema/properties/tags/default"
+
+
+def test_without_further_connections_two_reads_that_differ_are_volatile() -> None:
+    seen = evidence(twice(stamped(1), first=stamped(0)), replicas=Missing("no time", "deadline"))
+    assert judged("release/stable-listing", seen).code == "volatile"
+    assert judged("release/replicas", seen).code == "deadline"
+
+
+def test_what_no_model_reads_may_change_at_every_read() -> None:
+    def built(build: str) -> tuple[Json, ...]:
+        return (tool("a", _meta={"ui": f"?v={build}"}, icons=[{"src": build}]),)
+
+    seen = twice(built("3c4d"), first=built("1a2b"))
+    assert states(*results(seen, instance(built("5e6f")))) == [QUIET, QUIET]
+
+
+def test_another_order_of_the_tools_is_noted_where_a_revision_asks_for_a_stable_one() -> None:
+    turned = tuple(reversed(FULL))
+    replicas, stable = results(twice(turned), instance())
+    assert states(replicas, stable) == [QUIET, (State.OBSERVED_RISK, "order")]
+    assert stable.findings[0].measured == "2 orders in 3 reads"
+    replicas, stable = results(twice(turned, Era.LEGACY), instance())
+    assert states(replicas, stable) == [QUIET, QUIET]
+    assert stable.reason == "the order of the tools differs from read to read"
+
+
+def test_connections_that_showed_less_are_said_and_nothing_is_concluded() -> None:
+    lost = Missing("the list was not read to its end", "incomplete-list")
+    replicas, _ = results(twice(), instance(lost), unanswered=("HTTP 502 to initialize",))
+    assert replicas.state is State.VERIFIED
+    assert replicas.reason == (
+        "a further connection gave no complete list: its version was compared; "
+        "a further connection was not answered: HTTP 502 to initialize"
+    )
+
+
+def test_a_list_that_was_not_complete_is_compared_with_nothing() -> None:
+    incomplete = surface(Era.MODERN, listing=broken("page-error"), second_read=Missing("no", "second-read"))
+    replicas, stable = results(incomplete, instance())
+    assert states(replicas, stable) == [QUIET, (State.NOT_CHECKED, "second-read")]
+
+
+def test_instructions_of_an_instance_count() -> None:
+    other: Any = Instance(address=None, server_info=INFO, instructions="Call me first.", tools=FULL)
+    assert states(results(twice(), other)[0]) == [(State.OBSERVED_RISK, "definitions-differ")]
