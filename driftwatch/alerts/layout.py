@@ -70,6 +70,9 @@ class _Room:
     facts: bool = True
     brief: bool = False
     """Of every note but the first only its first line."""
+    worst_fix: bool = True
+    worst_facts: bool = True
+    """The worst note keeps its advice, and since when and for whom, longer than the others."""
 
 
 _FIRST = (12, 10, 8, 7, 6, 5, 4)
@@ -78,10 +81,11 @@ _ROOMS = (
     *(_Room(1, first) for first in _FIRST),
     *(_Room(1, first, fix=False) for first in _FIRST),
     *(_Room(0, first, fix=False, facts=False) for first in _FIRST),
-    *(_Room(0, first, fix=False, facts=False, brief=True) for first in (*_FIRST, 3, 2, 1)),
+    *(_Room(0, first, fix=False, facts=False, brief=True) for first in (*_FIRST, 3)),
+    *(_Room(0, first, fix=False, facts=False, brief=True, worst_fix=False) for first in (*_FIRST, 3, 2, 1)),
     _Room(1),
-    _Room(1, fix=False),
-    _Room(0, fix=False, facts=False),
+    _Room(1, fix=False, worst_fix=False),
+    _Room(0, fix=False, facts=False, worst_fix=False, worst_facts=False),
 )
 """From generous to terse; the first that fits is taken. What hurts most keeps its details longest."""
 
@@ -177,7 +181,7 @@ def _blocks(sections: Sequence[Section], voice: Voice, room: _Room) -> Iterator[
             yield (
                 *(heading if first else ()),
                 *_lines(note, room, worst=worst),
-                *(_facts(note, voice, room, shared) if room.facts else ()),
+                *_facts(note, voice, room, shared, worst=worst),
                 *(shared if last else ()),
             )
 
@@ -190,17 +194,20 @@ def _lines(note: Note, room: _Room, *, worst: bool) -> Iterator[Line]:
         yield Line(Role.ITEM, clip(item, LINE_LIMIT))
     rest = len(note.items) - items
     if rest > 0:
-        yield Line(Role.REST, f"+{rest} more")
+        # Where nothing of the list is shown, "more" would have nothing to refer to.
+        yield Line(Role.REST, f"+{rest} more" if items else f"+{count(rest, 'detail')} that did not fit here")
 
 
-def _facts(note: Note, voice: Voice, room: _Room, shared: Sequence[Line]) -> Iterator[Line]:
+def _facts(note: Note, voice: Voice, room: _Room, shared: Sequence[Line], *, worst: bool) -> Iterator[Line]:
+    if not (room.worst_facts if worst else room.facts):
+        return
     told = [line for line in (_since(note, voice), _release(note)) if line and line not in shared]
     yield from told
     if note.affected:
         yield Line(Role.FACT, f"Affected: {note.affected}")
     if note.baseline:
         yield Line(Role.FACT, f"Baseline: {note.baseline}")
-    if note.fix and room.fix:
+    if note.fix and (room.worst_fix if worst else room.fix):
         yield Line(Role.FACT, f"Fix: {note.fix}")
 
 

@@ -191,6 +191,31 @@ def test_lines_are_never_cut_and_say_how_many_more_there_are(event: Any) -> None
     assert f"+{50 - len(shown)} more" in body.splitlines()
 
 
+def test_the_worst_keeps_since_when_and_what_to_do_when_details_of_others_have_no_room(event: Any) -> None:
+    findings: list[Json] = [
+        {"subject": f"tool_{number}", "message": "x" * 90 + f" {number}.", "expected": "", "measured": ""}
+        for number in range(80)
+    ]
+    told = [
+        event(
+            EventKind.CHANGE,
+            Level.WARNING if number else Level.ERROR,
+            subject=f"check:tool/number-{number}",
+            before="verified",
+            after="failed:x",
+            since=NOON - timedelta(minutes=number),
+            result={"findings": findings},
+        )
+        for number in range(10)
+    ]
+    voice = Voice(fixes=lambda _: "Do this and that, then look again. " * 6)
+    worst, *others = compose(told, SLACK, voice=voice).body.split("\n\n")
+    assert "Since: 2026-11-02 12:00 UTC" in worst
+    assert "Fix: Do this" in worst
+    assert "- tool_2: " in worst
+    assert any(other.endswith("+80 details that did not fit here") for other in others)
+
+
 def test_the_level_is_that_of_the_worst_event(event: Any) -> None:
     told = [
         event(EventKind.CHANGE, level, server=level) for level in (Level.INFO, Level.ERROR, Level.WARNING)
