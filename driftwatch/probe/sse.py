@@ -71,7 +71,8 @@ class SseReader:
         for line in lines:
             if line:
                 self._field(line)
-            elif (event := self._dispatch(terminated=True)) is not None:
+            # What is looked at first makes a flood of empty lines cheap.
+            elif (self._data or self._name) and (event := self._dispatch(terminated=True)) is not None:
                 events.append(event)
         return events
 
