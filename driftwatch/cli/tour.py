@@ -23,4 +23,16 @@ def demo(
 
     # The tour tells its story itself; the service's log lines would talk over it.
     logging.getLogger("driftwatch").setLevel(logging.ERROR)
-    asyncio.run(tour(folder, typer.echo, stay=stay))
+    asyncio.run(tour(folder, typer.echo, stay=stay, program=_program()))
+
+
+def _program() -> str:
+    """What a person types to run this: its path, where the shell would not find it by name (a venv)."""
+    import shlex
+    import shutil
+    import sys
+
+    typed = Path(sys.argv[0])
+    if typed.name != "driftwatch":
+        return f"{shlex.quote(sys.executable)} -m driftwatch"
+    return "driftwatch" if shutil.which("driftwatch") else shlex.quote(str(typed))

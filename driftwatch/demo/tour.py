@@ -71,9 +71,10 @@ class PrintingSender:
         return DeliveryOutcome.SENT, None
 
 
-async def tour(folder: Path, say: Say, *, stay: bool = False) -> None:
+async def tour(folder: Path, say: Say, *, stay: bool = False, program: str = "driftwatch") -> None:
     """Give the tour; its configuration and database stay in ``folder``.
 
+    ``program`` is what a person types to run driftwatch here.
     With ``stay`` the sample server and a service that watches it go on until SIGTERM or SIGINT.
     Raises UsageError when the folder cannot be used.
     """
@@ -85,7 +86,7 @@ async def tour(folder: Path, say: Say, *, stay: bool = False) -> None:
         await _show(sample, http.port, config, outside, say)
         command = f"-c {folder / 'config.toml'}"
         say(f"Kept in {folder}/. Look around:\n")
-        say(f"    driftwatch status {command}\n    driftwatch history {SERVER} {command}")
+        say(f"    {program} status {command}\n    {program} history {SERVER} {command}")
         if stay:
             say("\nThe sample server and a service that watches it go on; Ctrl-C ends them.\n")
             await Service(config, outside).run()

@@ -419,6 +419,21 @@ def test_the_demo_shows_the_alert_and_leaves_a_database_to_look_at(driftwatch: C
     assert driftwatch("demo").code == 0  # it begins anew
 
 
+def test_the_demo_ends_with_commands_that_can_be_pasted(tmp_path: Path) -> None:
+    program = Path(sys.executable).with_name("driftwatch")
+    if not program.exists():
+        pytest.skip("driftwatch is not installed here")
+    environment = {name: value for name, value in os.environ.items() if name != "PATH"}
+    ended = subprocess.run(
+        [program, "demo"], capture_output=True, check=True, text=True, cwd=tmp_path, env=environment
+    )
+    commands = [line.strip() for line in ended.stdout.splitlines() if line.startswith("    ")]
+    assert commands[-2:] == [
+        f"{program} status -c driftwatch-demo/config.toml",
+        f"{program} history bookshop -c driftwatch-demo/config.toml",
+    ]
+
+
 def test_a_change_is_shown_accepted_by_its_fingerprint_and_then_is_the_baseline(driftwatch: Command) -> None:
     driftwatch("demo")
     config = ("-c", "driftwatch-demo/config.toml")
