@@ -39,6 +39,12 @@ class Missing:
 NEEDS_FULL = Missing("a light probe does not exercise it", DEPTH_CODE)
 """What a light probe says about every part that takes a full one."""
 
+NO_AUTHORIZATION = Missing("the server does not ask for credentials (authorization is optional)", "no-auth")
+"""What an open server leaves to see of authorization."""
+
+_ROOTS = {"certificate": "tls/chain", "tls": "tls/chain", "token": "auth/credential"}
+"""The root check of an outcome, where it is not ``transport/endpoint``."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
@@ -142,11 +148,17 @@ class Outcome:
     code: str
     """ok, or the root's code: dns, refused, unreachable, address, timeout, reset, certificate, tls, protocol,
     http-5xx, http-4xx, not-mcp, no-handshake (JSON-RPC answers, but no revision was agreed on), auth (401, or
-    403 with a challenge), forbidden (403), rate-limited (429), bot-page, redirect, deadline."""
+    403 with a challenge), forbidden (403), rate-limited (429), bot-page, redirect, deadline, token (no
+    visit was made: there was no token to make it with)."""
     message: str
     """One sentence: what was seen."""
     status: int | None
     reachable: bool
+
+    @property
+    def blocker(self) -> Missing:
+        """What it leaves unseen, with the root check that explains it."""
+        return Missing(self.message, self.code, _ROOTS.get(self.code, "transport/endpoint"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -269,6 +281,55 @@ class Tls:
     """False when an issuer between the leaf and a trusted root was not sent."""
     trust: str
     """Which roots were used: ``default`` or the configured CA file's name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Challenge:
+    """One challenge of a ``WWW-Authenticate`` header (RFC 9110 section 11.6.1)."""
+
+    scheme: str
+    """As sent; compared without regard to case."""
+    token68: str | None
+    parameters: tuple[tuple[str, str], ...]
+    """Names in lower case, values without their quotes, in the order received."""
+
+    def parameter(self, name: str) -> str | None:
+        """The first value of a parameter, by its lower-case name."""
+        return next((value for key, value in self.parameters if key == name), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metadata:
+    """One look for a document that says where tokens come from."""
+
+    place: str
+    """Where it was looked for: ``header`` (the challenge's resource_metadata), ``path`` or ``root`` (the
+    well-known addresses of RFC 9728), ``rfc8414`` (the root document of the revision before it)."""
+    url: str
+    reply: Exchange | Missing
+    """The GET, made without a credential; Missing where driftwatch does not go there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Authorization:
+    """How the server turned a request without a credential away, and what it says about getting one."""
+
+    refusal: Exchange
+    """401, 403, or a redirect to a login page."""
+    challenges: tuple[Challenge, ...]
+    malformed: str | None
+    """What of the ``WWW-Authenticate`` headers is no challenge, as far as it goes."""
+    resource: str
+    """The endpoint's URL without query: what the metadata must call ``resource``."""
+    metadata: tuple[Metadata, ...] | Missing
+    """In the order in which clients look; after the first that answered, no further ones."""
+    invalid_token: Exchange | Missing
+    """The era's first request with a token that cannot be valid."""
+
+    @property
+    def bearer(self) -> Challenge | None:
+        """The first challenge of the one scheme that MCP knows."""
+        return next((each for each in self.challenges if each.scheme.lower() == "bearer"), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -396,6 +457,7 @@ class Evidence:
     tls: Tls | Missing
     retry_after_s: float | None = None
     """The longest pause that a 429 or 503 asked for (Retry-After): for the next visit, not for this one."""
+    authorization: Authorization | Missing = NO_AUTHORIZATION
     # What only a full probe does, beside the conversation.
     addresses: Addresses | Missing = NEEDS_FULL
     replicas: Replicas | Missing = NEEDS_FULL
@@ -406,8 +468,7 @@ class Evidence:
     @property
     def blocker(self) -> Missing:
         """Why there is no surface: what every check of a surface then answers."""
-        root = "tls/chain" if self.outcome.code in {"certificate", "tls"} else "transport/endpoint"
-        return Missing(self.outcome.message, self.outcome.code, root)
+        return self.outcome.blocker
 
 
 def to_json(evidence: Evidence) -> dict[str, Json]:

@@ -13,8 +13,12 @@ ALWAYS = {
     "tls/chain": (NOT_CHECKED, "plain-http"),
     "tls/expiry": (NOT_CHECKED, "plain-http"),
     "release/fingerprint": (NOT_CHECKED, "no-baseline"),
+    "auth/challenge": (NOT_CHECKED, "no-auth"),
+    "auth/resource-metadata": (NOT_CHECKED, "no-auth"),
+    "auth/invalid-token": (NOT_CHECKED, "no-auth"),
+    "auth/credential": (NOT_CHECKED, "no-credential"),
 }
-"""What a probe of plain http on this machine, without a store, never verifies."""
+"""What a probe of plain http on this machine, without a store and a credential, never verifies."""
 
 UNASKED = {
     "timeouts/slow-tool": (NOT_CHECKED, "not-configured"),
@@ -48,6 +52,8 @@ async def test_a_specimen_shows_its_deviation_and_nothing_else(specimen: Specime
 
 
 NEEDS_LIST = {"tools", "fingerprint", "second_read"}
+UNBLOCKED = ("tls/chain", "tls/expiry", "auth/credential")
+"""What is answered without a dialogue."""
 
 
 def expected(specimen: Specimen, *, reachable: bool) -> dict[str, tuple[State, str]]:
@@ -65,6 +71,6 @@ def expected(specimen: Specimen, *, reachable: bool) -> dict[str, tuple[State, s
         blocked = dict.fromkeys(stopped, (NOT_CHECKED, specimen.blocked))
         if reachable:
             blocked.pop("network/addresses", None)
-        everywhere = {**always, **blocked, **UNASKED, **specimen.expect}
-        everywhere |= {check: ALWAYS[check] for check in ("tls/chain", "tls/expiry")}
+        unblocked = {check: ALWAYS[check] for check in UNBLOCKED}
+        everywhere = {**always, **blocked, **UNASKED, **unblocked, **specimen.expect}
     return {check: state for check, state in everywhere.items() if state[0] is not State.VERIFIED}

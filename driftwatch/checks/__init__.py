@@ -4,6 +4,7 @@ import difflib
 from collections.abc import Mapping
 
 from driftwatch.checks import (
+    auth,
     errors,
     load,
     logs,
@@ -46,6 +47,7 @@ FAMILIES = (
     tls,
     network,
     transport,
+    auth,
     mcp,
     session,
     tools,

@@ -8,7 +8,7 @@ from driftwatch.checks.base import Found, NotChecked, Verdict, Verified, check, 
 from driftwatch.checks.clients import position
 from driftwatch.checks.replies import EVENT_STREAM, MEDIA_TYPES, REDIRECTS, REFUSED_ACCEPT, REFUSED_TYPE
 from driftwatch.checks.sources import OWN, item, rule
-from driftwatch.evidence import Exchange, Missing, Opening, Outcome, Surface
+from driftwatch.evidence import ANONYMOUS, Exchange, Missing, Opening, Outcome, Surface
 from driftwatch.model import Depth, Era, Severity
 
 SERVER_ERRORS = 500
@@ -26,6 +26,9 @@ _FORBIDDEN_SINCE = "2025-11-25"
 _SHUT = frozenset({"auth", "forbidden", "rate-limited", "bot-page", "address"})
 """Outcomes that say nothing about the server behind the door."""
 
+REFUSES_CREDENTIAL = frozenset({"auth", "forbidden"})
+"""Outcomes that are the fault of the credential, where there was one."""
+
 
 @check(
     id="transport/endpoint",
@@ -34,7 +37,7 @@ _SHUT = frozenset({"auth", "forbidden", "rate-limited", "bot-page", "address"})
     sources=(item(2),),
     root=True,
 )
-def endpoint(url: str, outcome: Outcome, surfaces: tuple[Surface, ...]) -> Verdict:
+def endpoint(url: str, outcome: Outcome, surfaces: tuple[Surface, ...], credential: str) -> Verdict:
     """Whether a POST to the configured URL begins an MCP dialogue.
 
     Why it matters:
@@ -49,10 +52,11 @@ def endpoint(url: str, outcome: Outcome, surfaces: tuple[Surface, ...]) -> Verdi
         Where only the old HTTP+SSE transport answers, move to Streamable HTTP; it has been deprecated since
         2025-03-26 and clients are dropping it.
     """
-    if outcome.code in {"certificate", "tls"}:
-        return NotChecked(outcome.message, outcome.code, "tls/chain")
+    if outcome.code in {"certificate", "tls", "token"}:
+        return NotChecked.of(outcome.blocker)
     if outcome.code in _SHUT:
-        return NotChecked(outcome.message, outcome.code)
+        refused = credential != ANONYMOUS and outcome.code in REFUSES_CREDENTIAL
+        return NotChecked(outcome.message, outcome.code, "auth/credential" if refused else None)
     if outcome.code != "ok":
         found = Found(
             code=outcome.code,
@@ -342,8 +346,7 @@ def _judged(openings: tuple[Opening, ...] | Missing) -> Sequence[Opening]:
 
 
 def _blocked(outcome: Outcome) -> NotChecked:
-    cause = "tls/chain" if outcome.code in {"certificate", "tls"} else "transport/endpoint"
-    return NotChecked(outcome.message, outcome.code, cause)
+    return NotChecked.of(outcome.blocker)
 
 
 def _no_reply(outcome: Outcome) -> NotChecked:

@@ -33,6 +33,7 @@ from driftwatch.config.values import (
     ProxyUrl,
     Table,
     WebUrl,
+    is_in_clear,
 )
 from driftwatch.model import Json
 
@@ -207,9 +208,7 @@ class Server(Table):
     @property
     def sends_secret_in_clear(self) -> bool:
         """A credential goes over plain http to another machine."""
-        parts = urlsplit(self.url)
-        local = parts.hostname in {"localhost", "::1"} or (parts.hostname or "").startswith("127.")
-        return parts.scheme == "http" and not local and bool(self.token or self.oauth or self.headers)
+        return is_in_clear(self.url) and bool(self.token or self.oauth or self.headers)
 
     @property
     def shown_url(self) -> str:

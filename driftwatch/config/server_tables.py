@@ -9,7 +9,17 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, fie
 
 from driftwatch.config.quantities import InvalidValueError
 from driftwatch.config.secret_files import Secret, SecretPath, required_from_file
-from driftwatch.config.values import Arguments, Boolean, Duration, FilePath, Integer, Kind, Table, WebUrl
+from driftwatch.config.values import (
+    Arguments,
+    Boolean,
+    Duration,
+    FilePath,
+    Integer,
+    Kind,
+    Table,
+    WebUrl,
+    is_in_clear,
+)
 
 
 def _revision(value: object) -> object:
@@ -42,10 +52,15 @@ class OAuth(Table):
     client_id: Annotated[str, Field(min_length=1)] = Field(
         description="The client's id.", examples=["driftwatch"]
     )
-    client_secret_file: SecretPath | None = Field(default=None, description="File with the client's secret.")
+    client_secret_file: SecretPath | None = Field(
+        default=None,
+        description="File with the client's secret; read again for every token.",
+    )
     client_secret: Secret = Field(default=None, validate_default=True, description="The client's secret.")
     token_url: WebUrl | None = Field(
-        default=None, description="The token endpoint; without it the server's own metadata are asked."
+        default=None,
+        description="The token endpoint, over https. Without it the server's own metadata name it, and the "
+        "client's secret goes where they say.",
     )
     scope: str | None = Field(default=None, description="The scopes to ask for, separated by blanks.")
     resource: WebUrl | None = Field(
@@ -53,6 +68,13 @@ class OAuth(Table):
     )
 
     _read_file = field_validator("client_secret", mode="before")(required_from_file)
+
+    @field_validator("token_url")
+    @classmethod
+    def _no_secret_in_clear(cls, value: str | None) -> str | None:
+        if value is not None and is_in_clear(value):
+            raise InvalidValueError("the client's secret goes there: use https")
+        return value
 
 
 class Checks(Table):

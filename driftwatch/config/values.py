@@ -313,6 +313,13 @@ def _web_url(value: str, *, userinfo: bool) -> str:
     return value
 
 
+def is_in_clear(url: str) -> bool:
+    """Whether what goes to a web address can be read on the way: plain http to another machine."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    return parts.scheme == "http" and host not in {"localhost", "::1"} and not host.startswith("127.")
+
+
 def _plain_url(value: str) -> str:
     return _web_url(value, userinfo=False)
 

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
+from http import HTTPStatus
 from typing import Protocol
 from urllib.parse import urldefrag, urljoin
 
@@ -27,6 +28,8 @@ MAX_SESSIONS = 8
 """Sessions that are remembered beside those of initialize; who issues one with every reply is not chased."""
 
 Pause = Callable[[float], Awaitable[None]]
+Renew = Callable[[], Awaitable[bool]]
+"""Gets another credential and puts it to use; False when there is no other."""
 
 
 class Sender(Protocol):
@@ -68,8 +71,9 @@ class Dialogue:
         limits: Limits,
         pause: Pause = asyncio.sleep,
         headers: tuple[tuple[str, str], ...] = (),
+        renew: Renew | None = None,
     ) -> None:
-        """``headers`` go with every request, whatever it is."""
+        """``headers`` go with every request, whatever it is. The first 401 is answered with ``renew``."""
         self.wire = wire
         self.limits = limits
         self.url = url
@@ -78,6 +82,7 @@ class Dialogue:
         """The longest pause that a 429 or 503 asked for."""
         self._pause = pause
         self._headers = headers
+        self._renew = renew
         self._clock = asyncio.get_running_loop().time
         self._ends = self._clock() + limits.deadline_s
         self._next_id = 0
@@ -96,6 +101,8 @@ class Dialogue:
     async def send(self, request: Request, *, fresh: bool = False) -> Reply:
         """Send one request to the endpoint and note what outlives the exchange."""
         reply = await self.wire.send(self._addressed(request), fresh=fresh)
+        if reply.exchange.status == HTTPStatus.UNAUTHORIZED and request.credential and await self._renewed():
+            reply = await self.wire.send(self._addressed(request), fresh=fresh)
         new = reply.session is not None and reply.session not in dict(request.headers).values()
         expected = request.rpc_method == "initialize"
         if reply.session is not None and new and (expected or len(self._sessions) < MAX_SESSIONS):
@@ -107,6 +114,10 @@ class Dialogue:
     def listening(self, request: Request) -> AbstractAsyncContextManager[Stream]:
         """Send one request on a connection of its own and hand out the events of its reply one by one."""
         return self.wire.stream(self._addressed(request))
+
+    async def _renewed(self) -> bool:
+        renew, self._renew = self._renew, None
+        return renew is not None and await renew()
 
     def _addressed(self, request: Request) -> Request:
         return replace(request, url=request.url or self.url, headers=(*request.headers, *self._headers))

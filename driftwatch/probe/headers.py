@@ -22,21 +22,23 @@ def outgoing(
     *,
     authority: bytes,
     accept: str | None,
-    content: bytes | None,
+    content: tuple[bytes, str] | None,
     headers: Sequence[tuple[str, str]],
     credential: Credential | None,
     redactor: Redactor,
 ) -> tuple[list[tuple[bytes, bytes]], Recorded]:
     """The headers to send, and the same as they are recorded.
 
-    A header of the request itself replaces one of the credential, which replaces one of ours.
+    ``content`` is a body and its media type. A header of the request itself replaces one of the credential,
+    which replaces one of ours.
     """
     chosen: dict[str, tuple[str, str, str]] = {}
     ours = [("User-Agent", USER_AGENT), ("Accept-Encoding", "identity")]
     if accept is not None:
         ours.append(("Accept", accept))
     if content is not None:
-        ours += [("Content-Type", "application/json"), ("Content-Length", str(len(content)))]
+        body, media_type = content
+        ours += [("Content-Type", media_type), ("Content-Length", str(len(body)))]
     for name, value in ours:
         chosen[name.lower()] = (name, value, value)
     if credential is not None:

@@ -1,7 +1,9 @@
 """What is asked of the wire, what it gives back, and where it stops."""
 
+import json
 from dataclasses import dataclass
 from enum import Enum
+from urllib.parse import urlencode
 
 from driftwatch.evidence import Exchange
 from driftwatch.model import Json
@@ -51,6 +53,8 @@ class Request:
     rpc: dict[str, Json] | None = None
     """The JSON-RPC message to send. Its id decides which message is the answer; without an id none is awaited
     and whatever response the body holds is taken."""
+    form: tuple[tuple[str, str], ...] | None = None
+    """Names and values of a form to send, where no JSON-RPC message is."""
     headers: tuple[tuple[str, str], ...] = ()
     """Replace those of the credential and of the wire."""
     accept: str | None = "application/json, text/event-stream"
@@ -59,6 +63,15 @@ class Request:
     """Less time than the limit of one request allows; None: all of it."""
     credential: bool = True
     """Apply the configured credential; it only ever goes to the endpoint's own origin."""
+
+    @property
+    def content(self) -> tuple[bytes, str] | None:
+        """The body and its media type; None where there is no body."""
+        if self.rpc is not None:
+            return json.dumps(self.rpc, separators=(",", ":")).encode(), "application/json"
+        if self.form is not None:
+            return urlencode(self.form).encode(), "application/x-www-form-urlencoded"
+        return None
 
     @property
     def awaits(self) -> bool:

@@ -1,15 +1,18 @@
 """One server as a probe needs it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
-from driftwatch.config import Config, Server
+from driftwatch.config import Config, OAuth, Server
 from driftwatch.config.masking import mask_url
 from driftwatch.evidence import ANONYMOUS
 from driftwatch.model import Json
 from driftwatch.probe.credential import Credential
+from driftwatch.probe.oauth import Client, ClientCredentials
 from driftwatch.probe.request import Limits
+from driftwatch.probe.source import Source, TokenFile, secret_file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +49,9 @@ class Target:
     shown_url: str = ""
     """The URL for people; empty: the URL with the values of its query masked."""
     credential: Credential | None = None
+    """One that never changes."""
+    source: Source | None = None
+    """Where the credential comes from anew for every visit; takes the place of ``credential``."""
     limits: Limits = field(default_factory=Limits)
     ca_file: Path | None = None
     client_cert: Path | None = None
@@ -72,7 +78,8 @@ class Target:
     @property
     def credential_label(self) -> str:
         """What reports call the credential."""
-        return ANONYMOUS if self.credential is None else self.credential.label
+        held = self.source or self.credential
+        return ANONYMOUS if held is None else held.label
 
     @property
     def settings(self) -> dict[str, Json]:
@@ -98,15 +105,13 @@ class Target:
     @classmethod
     def of(cls, config: Config, server: Server) -> Self:
         """The target of one configured server."""
-        headers = tuple((name, value.get_secret_value()) for name, value in server.headers.items())
-        if server.token is not None:
-            headers = (*headers, ("Authorization", f"Bearer {server.token.get_secret_value()}"))
         monitor, call, slow, limit = config.monitor, server.tool_call, server.slow_tool, server.rate_limit
         return cls(
             name=server.name,
             url=server.url,
             shown_url=server.shown_url,
-            credential=Credential(label=server.credential_label, headers=headers) if headers else None,
+            credential=_credential(server),
+            source=_source(server),
             limits=Limits(
                 timeout_s=server.timeout.total_seconds(),
                 deadline_s=server.deadline.total_seconds(),
@@ -127,3 +132,36 @@ class Target:
             burst=BurstPlan(requests=limit.burst, on=limit.on) if limit.enabled else None,
             log_files=server.logs.files,
         )
+
+
+def _headers(server: Server) -> tuple[tuple[str, str], ...]:
+    return tuple((name, value.get_secret_value()) for name, value in server.headers.items())
+
+
+def _credential(server: Server) -> Credential | None:
+    headers = _headers(server)
+    if server.token is not None:
+        headers = (*headers, ("Authorization", f"Bearer {server.token.get_secret_value()}"))
+    return Credential(label=server.credential_label, headers=headers) if headers else None
+
+
+def _source(server: Server) -> Source | None:
+    label, headers = server.credential_label, _headers(server)
+    if server.token_file is not None:
+        return TokenFile(label=label, path=server.token_file.path, headers=headers)
+    if server.oauth is None:
+        return None
+    client = Client(
+        client_id=server.oauth.client_id,
+        secret=_secret(server.oauth),
+        endpoint=server.url,
+        token_url=server.oauth.token_url,
+        scope=server.oauth.scope,
+        resource=server.oauth.resource,
+    )
+    return ClientCredentials(client, label=label, headers=headers)
+
+
+def _secret(oauth: OAuth) -> Callable[[], str]:
+    file = oauth.client_secret_file
+    return oauth.client_secret.get_secret_value if file is None else secret_file(file.path)

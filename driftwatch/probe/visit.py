@@ -6,16 +6,18 @@ from dataclasses import replace
 from datetime import datetime
 
 from driftwatch import __version__
-from driftwatch.evidence import Evidence
+from driftwatch.evidence import Evidence, Outcome
 from driftwatch.model import Depth, Trigger
-from driftwatch.probe import outcome, steps
+from driftwatch.probe import auth, outcome, steps
 from driftwatch.probe.beside import Beside, marker
 from driftwatch.probe.connect import Resolver
+from driftwatch.probe.credential import Credential
 from driftwatch.probe.dialogue import Dialogue, Pause
 from driftwatch.probe.farewell import end_sessions
 from driftwatch.probe.further import Door
 from driftwatch.probe.log_files import MARKER_HEADER
 from driftwatch.probe.request import Limits
+from driftwatch.probe.source import Errand, Unavailable
 from driftwatch.probe.steps import Seen
 from driftwatch.probe.target import Target
 from driftwatch.probe.tls import TrustStore
@@ -35,33 +37,114 @@ async def probe(
     """Visit a server once and tell what was seen.
 
     Never raises for a fault of the server, whatever it is. Takes at most the target's deadline and
-    ``FAREWELL_S``; a slow tool and a burst, which only the configuration asks for, take their own time after
-    it. Every session that the server issued is ended with DELETE, also when the visit fails or is
-    cancelled. Raises OSError or ssl.SSLError when a configured certificate file cannot be read.
+    ``FAREWELL_S``, and oauth.DEADLINE_S where a token has to be got; a slow tool and a burst, which only the
+    configuration asks for, take their own time after it. Every session that the server issued is ended with
+    DELETE, also when the visit fails or is cancelled. Without a token no visit is made. Raises OSError or
+    ssl.SSLError when a configured certificate file cannot be read.
     """
     clock = asyncio.get_running_loop().time
     begun, taken_at = clock(), now()
     roots = trust.get(ca_file=target.ca_file, client_cert=target.client_cert, client_key=target.client_key)
 
-    def wire(limits: Limits) -> Wire:
-        return Wire(
-            url=target.url,
-            tls=roots,
-            resolver=resolver,
-            clock=now,
-            limits=limits,
-            credential=target.credential,
-        )
+    def wire(url: str, credential: Credential | None, limits: Limits) -> Wire:
+        return Wire(url=url, tls=roots, resolver=resolver, clock=now, limits=limits, credential=credential)
 
-    seen, mark = Seen(), marker()
-    headers = ((MARKER_HEADER, mark),) if target.log_files and depth is Depth.FULL else ()
-    async with wire(_with_pages(target.limits)) as outward:
-        dialogue = Dialogue(outward, url=target.url, limits=target.limits, pause=pause, headers=headers)
-        try:
-            await steps.take(dialogue, seen, target, depth)
-        finally:
-            late = await end_sessions(dialogue, wire)
-    evidence = Evidence(
+    errand = Errand(wire=wire, limits=target.limits, now=now)
+    try:
+        credential = target.credential if target.source is None else await target.source.current(errand)
+    except Unavailable as why:
+        found = Outcome(code="token", message=f"no token: {why}", status=None, reachable=False)
+        evidence = _evidence(target, found, taken_at=taken_at, depth=depth, trigger=trigger)
+        visit = _Visit(target, depth, errand, pause)
+        evidence = await visit.look_beside(evidence, resolver, url=target.url, seconds=0.0)
+    else:
+        visit = _Visit(replace(target, credential=credential), depth, errand, pause)
+        evidence = await visit.make(taken_at=taken_at, trigger=trigger, resolver=resolver)
+    return replace(evidence, duration_s=clock() - begun)
+
+
+class _Visit:
+    """One visit, with a credential in hand that may be renewed on the way."""
+
+    def __init__(self, target: Target, depth: Depth, errand: Errand, pause: Pause) -> None:
+        self._target = target
+        self._depth = depth
+        self._errand = errand
+        self._pause = pause
+        self._credential = target.credential
+        self._marker = marker()
+        marked = target.log_files and depth is Depth.FULL
+        self._headers = ((MARKER_HEADER, self._marker),) if marked else ()
+        self._outward = self._wire(_with_pages(target.limits))
+
+    async def make(self, *, taken_at: datetime, trigger: Trigger, resolver: Resolver) -> Evidence:
+        """Everything that the visit sees; its duration is left to the caller."""
+        target, depth = self._target, self._depth
+        seen = Seen()
+        async with self._outward as outward:
+            dialogue = Dialogue(
+                outward,
+                url=target.url,
+                limits=target.limits,
+                pause=self._pause,
+                headers=self._headers,
+                renew=self._renew,
+            )
+            try:
+                await steps.take(dialogue, seen, target, depth)
+                authorization = await auth.look(
+                    dialogue, target, openings=seen.openings, surfaces=seen.surfaces, depth=depth
+                )
+            finally:
+                late = await end_sessions(dialogue, self._wire)
+        found = outcome.conclude(seen.openings)
+        evidence = replace(
+            _evidence(target, found, taken_at=taken_at, depth=depth, trigger=trigger),
+            requests=outward.requests + late,
+            surfaces=tuple(seen.surfaces),
+            tls=outward.tls,
+            retry_after_s=dialogue.retry_after_s,
+            authorization=authorization,
+        )
+        if found.reachable:
+            evidence = replace(evidence, openings=tuple(seen.openings))
+        return await self.look_beside(evidence, resolver, url=dialogue.url, seconds=dialogue.remaining_s)
+
+    async def look_beside(
+        self, evidence: Evidence, resolver: Resolver, *, url: str, seconds: float
+    ) -> Evidence:
+        """The evidence with what a full probe does beside the conversation; a light one does nothing."""
+        if self._depth is Depth.LIGHT:
+            return evidence
+        door = Door(
+            target=replace(self._target, credential=self._credential),
+            url=url,
+            wire=self._wire,
+            pause=self._pause,
+            headers=self._headers,
+        )
+        beside = Beside(door=door, resolver=resolver, marker=self._marker, seconds=seconds)
+        return await beside.complete(evidence)
+
+    def _wire(self, limits: Limits) -> Wire:
+        return self._errand.wire(self._target.url, self._credential, limits)
+
+    async def _renew(self) -> bool:
+        source, refused = self._target.source, self._credential
+        found = None if source is None or refused is None else await source.renewed(refused, self._errand)
+        if found is None:
+            return False
+        self._credential = found
+        self._outward.use(found)
+        return True
+
+
+def _evidence(
+    target: Target, found: Outcome, *, taken_at: datetime, depth: Depth, trigger: Trigger
+) -> Evidence:
+    """The evidence of a visit of which nothing but the outcome is known."""
+    why = found.blocker
+    return Evidence(
         driftwatch=__version__,
         server=target.name,
         url=target.public_url,
@@ -69,22 +152,15 @@ async def probe(
         depth=depth,
         trigger=trigger,
         duration_s=0.0,
-        requests=outward.requests + late,
+        requests=0,
         credential=target.credential_label,
         settings=target.settings,
-        outcome=outcome.conclude(seen.openings),
-        openings=tuple(seen.openings),
-        surfaces=tuple(seen.surfaces),
-        tls=outward.tls,
-        retry_after_s=dialogue.retry_after_s,
+        outcome=found,
+        openings=why,
+        surfaces=(),
+        tls=why,
+        authorization=why,
     )
-    if depth is Depth.FULL:
-        door = Door(target=target, url=dialogue.url, wire=wire, pause=pause, headers=headers)
-        beside = Beside(door=door, resolver=resolver, marker=mark, seconds=dialogue.remaining_s)
-        evidence = await beside.complete(evidence)
-    if not evidence.outcome.reachable:
-        evidence = replace(evidence, openings=evidence.blocker)
-    return replace(evidence, duration_s=clock() - begun)
 
 
 def _with_pages(limits: Limits) -> Limits:

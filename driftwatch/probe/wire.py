@@ -6,7 +6,6 @@ own trouble (no file descriptors left) are exceptions.
 """
 
 import asyncio
-import json
 import logging
 import ssl
 from collections.abc import AsyncIterator, Callable
@@ -73,7 +72,7 @@ class Wire:
         self._resolver = resolver
         self._now = clock
         self._limits = limits or Limits()
-        self._credential = credential
+        self._credential: Credential | None = None
         self._address_faults: list[AddressFault] = []
         self._other_faults: list[AddressFault] = []
         self._kept: dict[tuple[str, str, int], Connection] = {}
@@ -83,13 +82,18 @@ class Wire:
         for name, value in endpoint.secrets:
             self._redactor.learn_named(name, value, QUERY)
         if credential is not None:
-            for name, value in credential.headers:
-                self._redactor.learn_named(name, value, credential.label)
+            self.use(credential)
 
     @property
     def address_faults(self) -> tuple[AddressFault, ...]:
         """The addresses of the endpoint's host that were refused or gave no connection."""
         return tuple(self._address_faults)
+
+    def use(self, credential: Credential) -> None:
+        """Apply this credential from now on. What was used before stays secret."""
+        self._credential = credential
+        for name, value in credential.headers:
+            self._redactor.learn_named(name, value, credential.label)
 
     async def __aenter__(self) -> Self:
         self._deadline = self._time() + self._limits.deadline_s
@@ -156,7 +160,7 @@ class Wire:
         if target is None:
             raise Broken("address", "resolve", "not an absolute http or https URL")
         own = target.key == self._endpoint.key
-        content = None if request.rpc is None else json.dumps(request.rpc, separators=(",", ":")).encode()
+        content = request.content
         wire_headers, recording.sent = headers.outgoing(
             authority=target.authority,
             accept=request.accept,
@@ -172,7 +176,11 @@ class Wire:
             self.requests += 1
             try:
                 response = await connection.ask(
-                    request.http_method, target, wire_headers, content or b"", self._limits.max_headers
+                    request.http_method,
+                    target,
+                    wire_headers,
+                    b"" if content is None else content[0],
+                    self._limits.max_headers,
                 )
             except BaseException as error:
                 refused = self._refused_handshake(error, connection)

@@ -8,7 +8,10 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 
 from driftwatch.demo.sample import SampleServer
+from tests.cli.conftest import driftwatch
 from tests.service.world import Mailbox, MovedClock, Receiver, World, serving
+
+__all__ = ["driftwatch"]
 
 
 @pytest.fixture

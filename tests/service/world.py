@@ -107,13 +107,18 @@ class World:
     channels: dict[str, str]
     servers: dict[str, str]
     listen: str = "127.0.0.1:0"
+    keys: dict[str, str] = field(default_factory=dict)
+    """More TOML for some servers, by name."""
     _store: SqliteStore | None = None
 
     @property
     def config(self) -> Config:
         path = self.folder / "config.toml"
         tables = [f'[http]\nlisten = "{self.listen}"']
-        tables += [f'[[server]]\nname = "{name}"\nurl = "{url}"' for name, url in self.servers.items()]
+        tables += [
+            f'[[server]]\nname = "{name}"\nurl = "{url}"\n{self.keys.get(name, "")}'
+            for name, url in self.servers.items()
+        ]
         tables += [f'[[alert]]\nname = "{name}"\nurl = "{url}"' for name, url in self.channels.items()]
         path.write_text("\n\n".join(tables), encoding="utf-8")
         return configuration.load(path, {})

@@ -1,5 +1,6 @@
 """Small programmable MCP servers, each with one deviation, and what driftwatch must say about it."""
 
+from tests.specimens.authorization import AUTHORIZATION
 from tests.specimens.besides import BESIDES
 from tests.specimens.doors import DOORS
 from tests.specimens.healthy import HEALTHY
@@ -15,6 +16,7 @@ __all__ = ["SPECIMENS", "Specimen"]
 SPECIMENS: tuple[Specimen, ...] = (
     *HEALTHY,
     *DOORS,
+    *AUTHORIZATION,
     *PROTOCOL,
     *LISTS,
     *STREAMS,

@@ -53,14 +53,24 @@ def _slash(status: int, location: str = "/mcp/") -> Callable[[], Mcp]:
     return lambda: Mcp(before=before)
 
 
-def _shut(name: str, deviation: str, answer: Answer, code: str, state: State = NOT_CHECKED) -> Specimen:
-    """A server of which nothing but the door is seen."""
+def _shut(
+    name: str,
+    deviation: str,
+    answer: Answer,
+    code: str,
+    state: State = NOT_CHECKED,
+    **auth: tuple[State, str],
+) -> Specimen:
+    """A server of which nothing but the door is seen; ``auth`` is what is said of that, check by check."""
     return Specimen(
         name=name,
         deviation=deviation,
         make=_always(answer),
         eras=(),
-        expect={"transport/endpoint": (state, code)},
+        expect={
+            "transport/endpoint": (state, code),
+            **{f"auth/{check.replace('_', '-')}": result for check, result in auth.items()},
+        },
         blocked=code,
     )
 
@@ -135,9 +145,33 @@ STATUSES = (
         expect={"transport/endpoint": (FAILED, "http-4xx"), "transport/redirect": VERIFIED},
         blocked="http-4xx",
     ),
-    _shut("401", "401 without a challenge", Answer(status=401), "auth"),
-    _shut("401-challenge", "401 with a challenge", Answer(status=401, headers=CHALLENGE), "auth"),
-    _shut("403-challenge", "403 with a challenge", Answer(status=403, headers=CHALLENGE), "auth"),
+    _shut(
+        "401",
+        "401 to everything, without a challenge",
+        Answer(status=401),
+        "auth",
+        challenge=(FAILED, "absent"),
+        resource_metadata=(FAILED, "nowhere"),
+        invalid_token=VERIFIED,
+    ),
+    _shut(
+        "401-challenge",
+        "401 to everything, with a challenge that names nothing",
+        Answer(status=401, headers=CHALLENGE),
+        "auth",
+        challenge=(RISK, "no-metadata-url"),
+        resource_metadata=(FAILED, "nowhere"),
+        invalid_token=VERIFIED,
+    ),
+    _shut(
+        "403-challenge",
+        "403 to everything, with a challenge",
+        Answer(status=403, headers=CHALLENGE),
+        "auth",
+        challenge=(FAILED, "wrong-status"),
+        resource_metadata=(FAILED, "nowhere"),
+        invalid_token=(FAILED, "forbidden"),
+    ),
     _shut("403", "403 to everything", Answer(status=403), "forbidden"),
     _shut("bot-page", "a page that asks to wait", page_html("Just a moment...", status=403), "bot-page"),
     _shut("bot-page-503", "the same with 503", page_html("Just a moment...", status=503), "bot-page"),
@@ -181,13 +215,24 @@ STATUSES = (
 )
 
 
-def _leaves(name: str, deviation: str, answer: Answer, code: str, state: State = FAILED) -> Specimen:
+def _leaves(
+    name: str,
+    deviation: str,
+    answer: Answer,
+    code: str,
+    state: State = FAILED,
+    **auth: tuple[State, str],
+) -> Specimen:
     return Specimen(
         name=name,
         deviation=deviation,
         make=_always(answer),
         eras=(),
-        expect={"transport/endpoint": (FAILED, "redirect"), "transport/redirect": (state, code)},
+        expect={
+            "transport/endpoint": (FAILED, "redirect"),
+            "transport/redirect": (state, code),
+            **{f"auth/{check.replace('_', '-')}": result for check, result in auth.items()},
+        },
         blocked="redirect",
     )
 
@@ -206,7 +251,15 @@ REDIRECTS = (
         expect={"transport/redirect": (RISK, "same-origin")},
     ),
     _leaves("redirect-301", "301 to the address with a slash", _redirect(301, "/mcp/"), "method-lost"),
-    _leaves("redirect-302", "302 to a login page", _redirect(302, "https://idp.invalid/login"), "other-host"),
+    _leaves(
+        "redirect-302",
+        "302 to a login page",
+        _redirect(302, "https://idp.invalid/login"),
+        "other-host",
+        challenge=(FAILED, "login-redirect"),
+        resource_metadata=(NOT_CHECKED, "login-redirect"),
+        invalid_token=(NOT_CHECKED, "login-redirect"),
+    ),
     _leaves("redirect-host", "307 to another host", _redirect(307, "http://b.invalid/mcp"), "other-host"),
     _leaves(
         "redirect-metadata",

@@ -113,7 +113,13 @@ LISTS = (
         name="list-401",
         deviation="only the list asks for credentials, with a JSON-RPC error",
         make=_refuses_list(401),
-        expect={"tools/pagination": (NOT_CHECKED, "http-status"), "session/ended": (NOT_CHECKED, "auth")},
+        expect={
+            "tools/pagination": (NOT_CHECKED, "http-status"),
+            "session/ended": (NOT_CHECKED, "auth"),
+            "auth/challenge": (FAILED, "absent"),
+            "auth/resource-metadata": (FAILED, "nowhere"),
+            "auth/invalid-token": VERIFIED,
+        },
         blocked=INCOMPLETE,
     ),
     Specimen(

@@ -1,0 +1,283 @@
+"""How a probe looks at a server that asks for credentials."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from driftwatch import checks
+from driftwatch.evidence import Authorization, Evidence, Exchange, Missing, from_json, to_json
+from driftwatch.model import DEPTH_CODE, Depth, Result, State, Trigger
+from driftwatch.observe import judge
+from driftwatch.probe import Credential, SystemResolver, Target, TrustStore, probe
+from driftwatch.probe.source import TokenFile
+from tests.specimens.authorization import DOCUMENT, PATH, ROOT, Gate
+from tests.specimens.http import Answer, Incoming
+from tests.specimens.mcp import Mcp, page_html
+from tests.specimens.visiting import TAKEN_AT, Visit, visiting
+
+GOOD = Credential.bearer("token", "good-t0ken")
+
+
+async def seen(gate: Gate | None = None, *, mcp: Mcp | None = None, **probe: Any) -> tuple[Evidence, Visit]:
+    async with visiting(mcp or Mcp(before=gate or Gate())) as visit:
+        return await visit.probe(**{"depth": Depth.FULL, **probe}), visit
+
+
+def result(evidence: Evidence, check: str) -> Result:
+    return judge(evidence, checks.Policy()).report.result(check)
+
+
+def state(evidence: Evidence, check: str) -> tuple[State, str | None]:
+    found = result(evidence, check)
+    return found.state, found.code
+
+
+def authorization(evidence: Evidence) -> Authorization:
+    found = evidence.authorization
+    assert isinstance(found, Authorization)
+    assert from_json(to_json(evidence)) == evidence
+    return found
+
+
+async def test_a_light_probe_notes_the_challenge_and_asks_nothing_more() -> None:
+    evidence, visit = await seen(depth=Depth.LIGHT)
+    assert visit.asked == ["server/discover"]
+    found = authorization(evidence)
+    assert found.bearer is not None
+    assert found.bearer.parameter("error") == "invalid_token"
+    assert isinstance(found.metadata, Missing)
+    assert found.metadata.code == DEPTH_CODE
+    assert state(evidence, "auth/challenge") == (State.VERIFIED, None)
+    assert state(evidence, "auth/resource-metadata") == (State.NOT_CHECKED, DEPTH_CODE)
+
+
+async def test_a_full_probe_without_a_credential_follows_the_challenge() -> None:
+    evidence, visit = await seen()
+    assert visit.asked == ["server/discover", "GET", "server/discover"]
+    discover, document, invalid = visit.loopback.log
+    assert "authorization" not in discover.headers
+    assert document.path == PATH
+    assert "authorization" not in document.headers
+    assert invalid.headers["authorization"] == "Bearer driftwatch-invalid-token"
+    assert isinstance(authorization(evidence).invalid_token, Exchange)
+
+
+async def test_a_full_probe_with_a_credential_asks_once_more_without_it() -> None:
+    evidence, visit = await seen(credential=GOOD)
+    assert evidence.outcome.code == "ok"
+    bare = [asked for asked in visit.loopback.log if "authorization" not in asked.headers]
+    assert [asked.rpc_method or asked.path for asked in bare] == ["server/discover", PATH]
+    for check in ("auth/challenge", "auth/resource-metadata", "auth/invalid-token", "auth/credential"):
+        assert state(evidence, check) == (State.VERIFIED, None)
+    assert not visit.mcp.open_sessions
+
+
+async def test_a_light_probe_with_a_credential_says_nothing_about_the_door() -> None:
+    evidence, visit = await seen(credential=GOOD, depth=Depth.LIGHT)
+    assert all(asked.headers["authorization"] == "Bearer good-t0ken" for asked in visit.loopback.log)
+    assert state(evidence, "auth/challenge") == (State.NOT_CHECKED, DEPTH_CODE)
+    assert state(evidence, "auth/credential") == (State.VERIFIED, None)
+
+
+async def test_an_older_server_is_asked_with_initialize_and_its_session_is_ended() -> None:
+    evidence, visit = await seen(mcp=Mcp(modern=False), credential=GOOD)
+    (bare,) = [asked for asked in visit.loopback.log if "authorization" not in asked.headers]
+    assert bare.rpc_method == "initialize"
+    assert not visit.mcp.open_sessions
+    assert state(evidence, "auth/challenge") == (State.NOT_CHECKED, "no-auth")
+    credential = result(evidence, "auth/credential")
+    assert (credential.state, credential.reason) == (
+        State.VERIFIED,
+        "the server answers without a credential too",
+    )
+
+
+async def test_an_open_server_is_not_asked_for_metadata() -> None:
+    evidence, visit = await seen(mcp=Mcp())
+    assert not [asked for asked in visit.loopback.log if asked.path.startswith("/.well-known/")]
+    found = result(evidence, "auth/challenge")
+    assert (found.state, found.code) == (State.NOT_CHECKED, "no-auth")
+    assert found.reason == "the server does not ask for credentials (authorization is optional)"
+    assert state(evidence, "auth/credential") == (State.NOT_CHECKED, "no-credential")
+
+
+async def test_without_negative_probes_no_invalid_token_is_sent() -> None:
+    evidence, visit = await seen(negative_probes=False)
+    assert not [asked for asked in visit.loopback.log if "authorization" in asked.headers]
+    assert state(evidence, "auth/invalid-token") == (State.NOT_CHECKED, "switched-off")
+    assert state(evidence, "auth/resource-metadata") == (State.VERIFIED, None)
+
+
+async def test_a_refused_credential_is_the_one_cause_of_everything_that_was_not_seen() -> None:
+    evidence, _ = await seen(credential=Credential.bearer("token", "stale-t0ken"))
+    report = judge(evidence, checks.Policy()).report
+    refused = report.result("auth/credential")
+    assert (refused.state, refused.code) == (State.FAILED, "refused")
+    assert refused.findings[0].message == "401 with our credential."
+    endpoint = report.result("transport/endpoint")
+    assert (endpoint.state, endpoint.code, endpoint.cause) == (State.NOT_CHECKED, "auth", "auth/credential")
+    assert report.result("tools/pagination").cause == "transport/endpoint"
+    assert report.result("auth/challenge").state is State.VERIFIED
+
+
+async def test_a_credential_without_the_scope_for_the_list_is_refused_too() -> None:
+    def guarded(incoming: Incoming) -> Answer | None:
+        return Answer(status=403) if incoming.rpc_method == "tools/list" else None
+
+    evidence, _ = await seen(mcp=Mcp(before=lambda _, asked: guarded(asked)), credential=GOOD)
+    assert state(evidence, "auth/credential") == (State.FAILED, "forbidden")
+
+
+async def test_the_address_of_another_host_is_never_asked() -> None:
+    gate = Gate(challenge='Bearer resource_metadata="http://169.254.169.254/latest/meta-data"', documents={})
+    evidence, _ = await seen(gate)
+    header, *_ = authorization(evidence).metadata  # type: ignore[misc]
+    assert isinstance(header.reply, Missing)
+    assert header.reply.code == "other-host"
+    assert state(evidence, "auth/resource-metadata") == (State.OBSERVED_RISK, "other-host")
+
+
+async def test_a_redirect_of_the_metadata_is_not_followed() -> None:
+    elsewhere = Answer(status=302, headers=(("Location", "/login"),))
+    evidence, visit = await seen(Gate(challenge="Bearer", documents={PATH: elsewhere}))
+    assert "/login" not in [asked.path for asked in visit.loopback.log]
+    assert state(evidence, "auth/resource-metadata") == (State.NOT_CHECKED, "unclear")
+
+
+async def test_without_a_refusal_a_server_error_says_nothing_about_authorization() -> None:
+    def shaky(_: Mcp, incoming: Incoming) -> Answer | None:
+        return None if "authorization" in incoming.headers else Answer(status=503)
+
+    evidence, _ = await seen(mcp=Mcp(before=shaky), credential=GOOD)
+    assert state(evidence, "auth/challenge") == (State.NOT_CHECKED, "unclear")
+    assert state(evidence, "auth/credential") == (State.VERIFIED, None)
+
+
+# Seen in the field, each with the answer that is right.
+
+
+async def test_resource_slash() -> None:
+    gate = Gate(documents={"/.well-known/oauth-protected-resource/mcp/": DOCUMENT}, challenge="Bearer")
+    evidence, _ = await seen(gate, path="/mcp/")
+    found = result(evidence, "auth/resource-metadata")
+    assert (found.state, found.code) == (State.FAILED, "last-slash")
+    (finding,) = found.findings
+    assert "differ by the last slash" in finding.message
+    assert finding.expected.endswith('/mcp/"')
+    assert finding.measured.endswith('/mcp"')
+
+
+async def test_no_challenge() -> None:
+    # The well-known address alone is allowed since 2025-11-25, and still costs older clients the sign-in.
+    evidence, _ = await seen(Gate(challenge=None))
+    assert state(evidence, "auth/challenge") == (State.OBSERVED_RISK, "absent")
+    assert state(evidence, "auth/resource-metadata") == (State.VERIFIED, None)
+    older = Mcp(modern=False, revisions=("2025-06-18",), before=Gate(challenge=None))
+    evidence, _ = await seen(mcp=older, credential=GOOD)
+    assert state(evidence, "auth/challenge") == (State.FAILED, "absent")
+
+
+@pytest.mark.parametrize(
+    ("documents", "expected"),
+    [
+        ({PATH: DOCUMENT}, (State.VERIFIED, None)),
+        # Clients get there, after a request in vain.
+        ({PATH: Answer(status=401), ROOT: DOCUMENT}, (State.OBSERVED_RISK, "root-only")),
+        ({PATH: Answer(status=403), ROOT: DOCUMENT}, (State.OBSERVED_RISK, "root-only")),
+        # A server error is no absence.
+        ({PATH: Answer(status=500)}, (State.NOT_CHECKED, "unclear")),
+    ],
+)
+async def test_path_or_root(documents: dict[str, Any], expected: tuple[State, str | None]) -> None:
+    evidence, visit = await seen(Gate(challenge="Bearer", documents=documents))
+    assert state(evidence, "auth/resource-metadata") == expected
+    asked = [asked.path for asked in visit.loopback.log if asked.method == "GET"]
+    assert asked == [PATH, ROOT][: len(asked)]
+
+
+async def test_401_is_healthy() -> None:
+    evidence, _ = await seen()
+    report = judge(evidence, checks.Policy()).report
+    assert report.reachable
+    assert not [found.check for found in report.results if found.findings]
+    tools = report.result("release/fingerprint")
+    assert (tools.state, tools.code) == (State.NOT_CHECKED, "auth")
+    assert tools.reason == "HTTP 401: the server asks for credentials"
+
+
+async def test_spa_fallback() -> None:
+    html = page_html("App", status=200)
+    evidence, _ = await seen(Gate(challenge="Bearer", documents={PATH: html, ROOT: html}))
+    found = result(evidence, "auth/resource-metadata")
+    assert (found.state, found.code) == (State.FAILED, "html")
+    assert found.findings[0].message == "HTML stands where metadata or 404 belongs."
+    # An open server owes no metadata: nobody asks for them.
+    evidence, _ = await seen(mcp=Mcp(before=Gate(documents={PATH: html, ROOT: html}, guards=lambda _: False)))
+    assert state(evidence, "auth/resource-metadata") == (State.NOT_CHECKED, "no-auth")
+
+
+async def test_redirect_to_login() -> None:
+    login = Answer(status=302, headers=(("Location", "https://idp.example/login?next=/mcp"),))
+    evidence, visit = await seen(mcp=Mcp(before=lambda _, __: login))
+    found = result(evidence, "auth/challenge")
+    assert (found.state, found.code) == (State.FAILED, "login-redirect")
+    assert found.findings[0].expected == "HTTP 401 with a challenge"
+    assert "302 to https://idp.example/login" in found.findings[0].measured
+    assert visit.asked == ["server/discover"]
+    assert state(evidence, "transport/content-type") == (State.NOT_CHECKED, "redirect")
+    assert state(evidence, "auth/resource-metadata") == (State.NOT_CHECKED, "login-redirect")
+
+
+async def test_a_redirect_to_another_form_of_the_address_is_no_login_page() -> None:
+    moved = Answer(status=301, headers=(("Location", "/oauth/mcp/"),))
+    evidence, _ = await seen(mcp=Mcp(before=lambda _, __: moved), path="/oauth/mcp")
+    assert state(evidence, "auth/challenge") == (State.NOT_CHECKED, "redirect")
+
+
+async def test_challenge_page() -> None:
+    page = page_html("Just a moment...", status=403).with_header("WWW-Authenticate", "Bearer")
+    evidence, _ = await seen(mcp=Mcp(before=lambda _, __: page))
+    assert state(evidence, "auth/challenge") == (State.NOT_CHECKED, "bot-page")
+    assert state(evidence, "transport/endpoint") == (State.NOT_CHECKED, "bot-page")
+
+
+@pytest.mark.parametrize(("revision", "document"), [("2025-03-26", True), ("2024-11-05", False)])
+async def test_before_rfc_9728_nothing_is_held_against_a_server(revision: str, document: bool) -> None:  # noqa: FBT001
+    documents = {"/.well-known/oauth-authorization-server": {"issuer": "x"}} if document else {}
+    server = Mcp(modern=False, revisions=(revision,), before=Gate(challenge="Bearer", documents=documents))
+    evidence, _ = await seen(mcp=server, credential=GOOD)
+    found = result(evidence, "auth/resource-metadata")
+    assert (found.state, found.code) == (State.NOT_CHECKED, "older-revision")
+    assert f"RFC 8414 was {'seen' if document else 'not seen'}" in (found.reason or "")
+
+
+async def test_a_renewed_token_file_is_used_without_a_restart(tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    file.write_text("stale-t0ken\n", encoding="utf-8")
+    source = TokenFile(label="token", path=file)
+    async with visiting(Mcp(before=Gate())) as visit:
+
+        async def look() -> Evidence:
+            return await probe(
+                Target(name="specimen", url=visit.loopback.url(), source=source),
+                depth=Depth.LIGHT,
+                trigger=Trigger.MANUAL,
+                trust=TrustStore(),
+                resolver=SystemResolver(),
+                now=lambda: TAKEN_AT,
+                pause=visit.pause,
+            )
+
+        assert (await look()).outcome.code == "auth"
+        file.write_text("good-t0ken\n", encoding="utf-8")
+        assert (await look()).outcome.code == "ok"
+        file.write_text("two words\n", encoding="utf-8")
+        broken = await look()
+        file.unlink()
+        gone = await look()
+    for evidence in (broken, gone):
+        assert evidence.outcome.code == "token"
+        assert state(evidence, "auth/credential") == (State.FAILED, "token")
+        assert "two words" not in str(to_json(evidence))
+        assert str(tmp_path) not in str(to_json(evidence))

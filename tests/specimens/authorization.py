@@ -1,0 +1,247 @@
+"""Servers that ask for credentials, and the ways in which they get it wrong."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from driftwatch.model import State
+from tests.specimens.http import Answer, Incoming
+from tests.specimens.mcp import Json, Mcp, as_json, page_html
+from tests.specimens.specimen import FAILED, NOT_CHECKED, RISK, VERIFIED, Specimen
+
+PATH = "/.well-known/oauth-protected-resource/mcp"
+ROOT = "/.well-known/oauth-protected-resource"
+NAMED = 'Bearer realm="mcp", error="invalid_token", resource_metadata="{origin}' + PATH + '"'
+"""Not the first parameter: who looks for ``Bearer resource_metadata=`` finds nothing."""
+
+DOCUMENT = {"resource": "{origin}/mcp", "authorization_servers": ["https://as.example.com"]}
+
+AUTHORIZED = {"authorization": "Bearer good-t0ken"}
+
+
+@dataclass
+class Gate:
+    """What stands before a protected server. ``{origin}`` in its texts is its own."""
+
+    challenge: str | None = NAMED
+    status: int = 401
+    documents: Mapping[str, Json | Answer] = field(default_factory=lambda: {PATH: DOCUMENT})
+    """By path: a JSON document, or any answer."""
+    invalid: Answer | None = None
+    """The answer to a token that is wrong; None: the same as to none."""
+    lets_in: bool = False
+    """True: any token at all opens the server."""
+    guards: Callable[[Incoming], bool] = lambda incoming: True
+
+    def __call__(self, _: Mcp, incoming: Incoming) -> Answer | None:
+        origin = f"http://{incoming.headers['host']}"
+        if incoming.method == "GET" and incoming.path.startswith("/.well-known/"):
+            found = self.documents.get(incoming.path, Answer(status=404))
+            return (
+                found if isinstance(found, Answer) else as_json(json.dumps(found).replace("{origin}", origin))
+            )
+        sent = incoming.headers.get("authorization")
+        if self.opens(sent) or (sent and self.lets_in) or not self.guards(incoming):
+            return None
+        if sent and self.invalid:
+            return self.invalid
+        refusal = as_json('{"error":"invalid_token"}', status=self.status)
+        return refusal.with_header(
+            "WWW-Authenticate", self.challenge and self.challenge.format(origin=origin)
+        )
+
+    def opens(self, sent: str | None) -> bool:
+        """Whether the Authorization header is the right one."""
+        return sent == AUTHORIZED["authorization"]
+
+
+SEEN = {
+    "transport/endpoint": (NOT_CHECKED, "auth"),
+    "auth/challenge": VERIFIED,
+    "auth/resource-metadata": VERIFIED,
+    "auth/invalid-token": VERIFIED,
+}
+"""What a full probe without a credential says of a server that asks for one properly."""
+
+
+def _protected(
+    name: str, deviation: str, gate: Callable[[], Gate], *, path: str = "/mcp", **expect: tuple[State, str]
+) -> Specimen:
+    named = {f"auth/{check.replace('_', '-')}": state for check, state in expect.items()}
+    return Specimen(
+        name=name,
+        deviation=deviation,
+        make=lambda: Mcp(before=gate()),
+        eras=(),
+        expect={**SEEN, **named},
+        blocked="auth",
+        path=path,
+    )
+
+
+def _documents(**documents: Json | Answer) -> Callable[[], Gate]:
+    """A gate with other documents at the well-known addresses: ``path`` and ``root``."""
+    return lambda: Gate(documents={{"path": PATH, "root": ROOT}[key]: it for key, it in documents.items()})
+
+
+def _says(**changes: Any) -> Callable[[], Gate]:
+    document = {key: value for key, value in {**DOCUMENT, **changes}.items() if value is not None}
+    return _documents(path=document)
+
+
+HTML = page_html("Welcome", status=200)
+
+AUTHORIZATION = (
+    _protected("protected", "none: a token is asked for, and the way to one is told", Gate),
+    _protected(
+        "protected-in-pieces",
+        "none: several challenges, token68, odd case, escaped quotes",
+        lambda: Gate(
+            challenge='Negotiate YWJj=, bEARER realm="a, \\"b\\"",RESOURCE_metadata = "{origin}' + PATH + '"'
+        ),
+    ),
+    _protected(
+        "challenge-absent",
+        "401 without a challenge; the well-known address answers",
+        lambda: Gate(challenge=None),
+        challenge=(RISK, "absent"),
+    ),
+    _protected(
+        "challenge-and-metadata-absent",
+        "a bare 401 and nothing else",
+        lambda: Gate(challenge=None, documents={}),
+        challenge=(FAILED, "absent"),
+        resource_metadata=(FAILED, "nowhere"),
+    ),
+    _protected(
+        "challenge-basic",
+        "a challenge of another scheme",
+        lambda: Gate(challenge='Basic realm="mcp"'),
+        challenge=(RISK, "no-bearer"),
+    ),
+    _protected(
+        "challenge-without-address",
+        "the challenge does not name the metadata",
+        lambda: Gate(challenge="Bearer"),
+        challenge=(RISK, "no-metadata-url"),
+    ),
+    _protected(
+        "challenge-relative",
+        "the challenge names an address without its host",
+        lambda: Gate(challenge=f'Bearer resource_metadata="{PATH}"'),
+        challenge=(FAILED, "bad-metadata-url"),
+        resource_metadata=(RISK, "bad-url"),
+    ),
+    _protected(
+        "challenge-unquoted",
+        "the address in the challenge has no quotes",
+        lambda: Gate(challenge="Bearer resource_metadata={origin}" + PATH),
+        challenge=(RISK, "malformed"),
+    ),
+    _protected(
+        "challenge-403",
+        "403 instead of 401",
+        lambda: Gate(status=403),
+        challenge=(FAILED, "wrong-status"),
+        invalid_token=(FAILED, "forbidden"),
+    ),
+    _protected(
+        "metadata-elsewhere",
+        "the challenge names an address on another host",
+        lambda: Gate(challenge='Bearer resource_metadata="https://metadata.invalid/mcp"'),
+        resource_metadata=(RISK, "other-host"),
+    ),
+    _protected(
+        "metadata-address-dead",
+        "the address in the challenge is gone; the well-known one answers",
+        lambda: Gate(challenge='Bearer resource_metadata="{origin}/gone"'),
+        resource_metadata=(RISK, "dead-address"),
+    ),
+    _protected(
+        "metadata-nowhere",
+        "a challenge that names nothing, and no metadata",
+        lambda: Gate(challenge="Bearer", documents={}),
+        challenge=(RISK, "no-metadata-url"),
+        resource_metadata=(FAILED, "nowhere"),
+    ),
+    _protected(
+        "metadata-unavailable",
+        "503 where the metadata belong",
+        _documents(path=Answer(status=503)),
+        resource_metadata=(NOT_CHECKED, "unclear"),
+    ),
+    _protected(
+        "metadata-root-only",
+        "only the root address answers",
+        lambda: Gate(challenge=None, documents={ROOT: DOCUMENT}),
+        challenge=(RISK, "absent"),
+        resource_metadata=(RISK, "root-only"),
+    ),
+    _protected(
+        "metadata-html",
+        "a web page where metadata belong",
+        _documents(path=HTML),
+        resource_metadata=(FAILED, "html"),
+    ),
+    _protected(
+        "metadata-not-an-object",
+        "the metadata are a JSON array",
+        _documents(path=as_json("[]")),
+        resource_metadata=(FAILED, "not-json"),
+    ),
+    _protected(
+        "metadata-no-servers",
+        "authorization_servers is empty",
+        _says(authorization_servers=[]),
+        resource_metadata=(FAILED, "no-authorization-server"),
+    ),
+    _protected(
+        "metadata-no-resource",
+        "no resource is named",
+        _says(resource=None),
+        resource_metadata=(FAILED, "no-resource"),
+    ),
+    _protected(
+        "metadata-foreign",
+        "the resource is another server",
+        _says(resource="https://other.example.com/mcp"),
+        resource_metadata=(FAILED, "other-resource"),
+    ),
+    _protected(
+        "metadata-last-slash",
+        "the resource has a slash more than the published URL",
+        _says(resource="{origin}/mcp/"),
+        resource_metadata=(FAILED, "last-slash"),
+    ),
+    _protected(
+        "metadata-broader",
+        "the resource is the whole host",
+        _says(resource="{origin}"),
+        resource_metadata=(RISK, "broader-resource"),
+    ),
+    _protected(
+        "invalid-token-accepted",
+        "any token at all opens the server",
+        lambda: Gate(lets_in=True),
+        invalid_token=(FAILED, "accepted"),
+    ),
+    _protected(
+        "invalid-token-403",
+        "403 to an invalid token",
+        lambda: Gate(invalid=Answer(status=403)),
+        invalid_token=(FAILED, "forbidden"),
+    ),
+    _protected(
+        "invalid-token-400",
+        "400 to an invalid token",
+        lambda: Gate(invalid=Answer(status=400)),
+        invalid_token=(FAILED, "wrong-status"),
+    ),
+    _protected(
+        "invalid-token-429",
+        "429 to an invalid token",
+        lambda: Gate(invalid=Answer(status=429)),
+        invalid_token=(NOT_CHECKED, "unclear"),
+    ),
+)
