@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from driftwatch.cli.options import ConfigOption, JsonOption, load_config, open_readonly, print_json
+from driftwatch.cli.options import ConfigOption, JsonOption, load_beside, open_readonly, print_json
 from driftwatch.errors import UsageError
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def diff(
     as_json: JsonOption = False,
 ) -> None:
     """Show what changed in a server's toolset, in each era. Exits with 1 when anything did."""
-    store = open_readonly(load_config(config))
+    store = open_readonly(load_beside(config))
     try:
         with store.read() as reader:
             memory = _memory(reader, server)
@@ -68,7 +68,7 @@ def accept(
     from driftwatch.transitions import ConfirmProbe
     from driftwatch.transitions import accept as accepted
 
-    store = SqliteStore(load_config(config).storage.path)
+    store = SqliteStore(load_beside(config).storage.path)
     try:
         with store.read() as reader:
             pair = _pair(fingerprint, _memory(reader, server))

@@ -60,6 +60,16 @@ def load_config(path: Path | None) -> "Config":
     )
 
 
+def load_beside(path: Path | None) -> "Config":
+    """Where the database is and where the service listens; no secret has to be set for that.
+
+    Raises ConfigError when these keys are wrong, UsageError when there is no file.
+    """
+    from driftwatch import config
+
+    return config.load_beside(find_config(path), os.environ)
+
+
 def open_readonly(config: "Config") -> "SqliteStore":
     """The database for reading, beside a running service. Raises StoreError when there is none yet."""
     from driftwatch.store.sqlite import SqliteStore

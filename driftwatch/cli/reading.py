@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from driftwatch.cli.options import ConfigOption, JsonOption, load_config, open_readonly, print_json
+from driftwatch.cli.options import ConfigOption, JsonOption, load_beside, open_readonly, print_json
 from driftwatch.errors import UsageError
 
 LimitOption = Annotated[int, typer.Option("--limit", "-n", min=1, max=1000, help="How many, newest first.")]
@@ -15,7 +15,7 @@ def status(config: ConfigOption = None, *, as_json: JsonOption = False) -> None:
     """Show every server as the service last saw it: states, toolset, certificate, when and when next."""
     from driftwatch.cli import views
 
-    loaded = load_config(config)
+    loaded = load_beside(config)
     store = open_readonly(loaded)
     try:
         with store.read() as reader:
@@ -44,7 +44,7 @@ def history(
     """Show what happened to one server, newest first: every event, and the last runs."""
     from driftwatch.cli import views
 
-    loaded = load_config(config)
+    loaded = load_beside(config)
     store = open_readonly(loaded)
     try:
         with store.read() as reader:

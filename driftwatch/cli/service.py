@@ -5,7 +5,7 @@ import sys
 
 import typer
 
-from driftwatch.cli.options import ConfigOption, find_config, load_config
+from driftwatch.cli.options import ConfigOption, find_config, load_beside, load_config
 
 
 def run(config: ConfigOption = None) -> None:
@@ -33,7 +33,7 @@ def healthcheck(config: ConfigOption = None) -> None:
     """Ask the running service whether it is alive; for the container's HEALTHCHECK. Exits with 0 or 1."""
     import http.client
 
-    listen = load_config(config).http.listen
+    listen = load_beside(config).http.listen
     # A service that listens everywhere is asked on loopback.
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(listen.host, listen.host)
     connection = http.client.HTTPConnection(host, listen.port, timeout=4)

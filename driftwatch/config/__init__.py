@@ -1,6 +1,7 @@
 """config.toml -> validated ``Config``; everything wrong at once, as ``file:line: key: problem, what to do``.
 
-``load`` is the way in: ``toml_lines`` (where keys stand), ``interpolation`` (``${VAR}``, ``${file:PATH}``),
+``load`` is the way in (``load_beside`` for commands that only look): ``toml_lines`` (where keys stand),
+``interpolation`` (``${VAR}``, ``${file:PATH}``),
 ``schema`` (every key: ``server`` and ``server_tables`` for ``[[server]]``, ``alerting`` and ``service`` for
 the other tables, ``values`` and ``secret_files`` for the kinds of values), ``rules`` (between tables),
 ``problems`` (faults in people's words). ``shown`` is the way back: the configuration in force without its
@@ -12,7 +13,7 @@ No message of this room contains a value of the file: a secret may stand in the 
 from driftwatch.config.alerting import Alerts, Channel, Pace, Window
 from driftwatch.config.cron import Cron
 from driftwatch.config.files import read_secret
-from driftwatch.config.load import adhoc, load
+from driftwatch.config.load import adhoc, load, load_beside
 from driftwatch.config.quantities import (
     InvalidValueError,
     Rate,
@@ -63,6 +64,7 @@ __all__ = [
     "format_duration",
     "format_size",
     "load",
+    "load_beside",
     "parse_duration",
     "parse_rate",
     "parse_size",

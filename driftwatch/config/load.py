@@ -29,7 +29,32 @@ def load(path: Path, environ: Mapping[str, str], *, known_checks: Collection[str
     Raises ConfigError with every problem, in the order of the file; no message contains a value.
     """
     text = _read(path)
+    return _load(path, text, _parse(path, text), environ, known_checks)
+
+
+def load_beside(path: Path, environ: Mapping[str, str]) -> Config:
+    """Only where the database is and where the service listens, everything else as by default.
+
+    For commands beside a running service: a person's shell need not hold the service's secrets.
+
+    Raises ConfigError with every problem of these keys.
+    """
+    text = _read(path)
     document = _parse(path, text)
+    needed = {"storage": document.get("storage", {})}
+    http = document.get("http")
+    if isinstance(http, dict) and "listen" in http:
+        needed["http"] = {"listen": http["listen"]}
+    return _load(path, text, needed, environ, None)
+
+
+def _load(
+    path: Path,
+    text: str,
+    document: Mapping[str, Json],
+    environ: Mapping[str, str],
+    known_checks: Collection[str] | None,
+) -> Config:
     try:
         lines = index_lines(text)
         folder = path.absolute().parent

@@ -217,6 +217,23 @@ def test_status_and_history_before_the_first_start_say_so(driftwatch: Command, t
         assert "driftwatch.db" in ended.err
 
 
+def test_reading_needs_no_secret_of_the_service(driftwatch: Command, tmp_path: Path) -> None:
+    channel = 'name = "ops"\nurl = "${OPS_ALERT_URL}"'
+    (tmp_path / "config.toml").write_text(
+        f'[[alert]]\n{channel}\n[http]\nlisten = "127.0.0.1:1"\nread_token = "${{READ_TOKEN}}"\n'
+        '[storage]\npath = "seen.db"\n'
+        '[[server]]\nname = "api"\nurl = "http://127.0.0.1:1/"\ntoken_file = "gone"\n',
+        encoding="utf-8",
+    )
+    for words in (["status"], ["history", "api"], ["diff", "api"]):
+        ended = driftwatch(*words)
+        assert ended.code == 3
+        assert "there is no database at" in ended.err
+        assert "seen.db" in ended.err
+    assert "not alive: 127.0.0.1:1: " in driftwatch("healthcheck").err
+    assert "OPS_ALERT_URL is not set" in driftwatch("config", "check").err
+
+
 def damaged_not_sqlite(path: Path) -> None:
     path.write_text("this is no database, but it is long enough to look at " * 100, encoding="utf-8")
 
@@ -398,7 +415,7 @@ def test_a_closed_output_changes_nothing_but_the_output(redirection: str, tmp_pa
 def test_a_configuration_that_may_not_be_read_is_told_like_every_other_problem(
     driftwatch: Command, tmp_path: Path
 ) -> None:
-    (tmp_path / "config.toml").write_text("")
+    (tmp_path / "config.toml").write_text("", encoding="utf-8")
     (tmp_path / "config.toml").chmod(0)
     ended = driftwatch("config", "check", "-c", "config.toml")
     assert ended.code == 2
