@@ -102,7 +102,7 @@ def missing_required(tools: tuple[Tool, ...]) -> Iterator[Found]:
                 subject=tool.subject,
                 message="Every parameter is optional: the tool may be called with no arguments at all.",
                 expected="at least one name under required",
-                measured=f"{len(tool.parameters)} parameters",
+                measured="1 parameter" if len(tool.parameters) == 1 else f"{len(tool.parameters)} parameters",
                 pointer="/inputSchema",
             )
 

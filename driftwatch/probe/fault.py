@@ -1,6 +1,7 @@
 """What went wrong on the way, as the Fault that an Exchange records."""
 
 import errno
+import re
 import socket
 import ssl
 
@@ -77,13 +78,20 @@ def of_httpcore(error: Exception, phase: str, *, received: int, head: str) -> Br
         return Broken("address", "resolve", f"not an HTTP address: {text}")
     if isinstance(error, httpcore.ProtocolError):
         if not text.startswith(_CUT):
-            return Broken("protocol", phase, f"not valid HTTP: {text}")
+            return Broken("protocol", phase, f"not valid HTTP: {_plain(text)}")
         if not received:
             return Broken("reset", phase, "the server closed the connection without an answer")
         if phase == "headers":
             return Broken("reset", phase, f"the connection ended inside the header block: {head}")
         return Broken("reset", phase, f"the body was cut: {text}")
     return Broken("reset", phase, f"the connection broke: {text}")
+
+
+def _plain(text: str) -> str:
+    """What h11 says, without the names of its own parts."""
+    if "_SWITCH_UPGRADE" in text:
+        return "the server switches to another protocol (status 101), which nobody asked for"
+    return re.sub(r"bytearray\(b(['\"].*['\"])\)", r"\1", text)
 
 
 def ssl_reason(error: ssl.SSLError) -> str:

@@ -89,7 +89,7 @@ BROKEN = {
         [HEADERS + b"transfer-encoding: chunked\r\n\r\nzz\r\n"],
         "protocol",
         "body",
-        "chunk header",
+        r"illegal chunk header: 'zz\r\n'",
     ),
     "garbage-after-chunk": (
         [HEADERS + b"transfer-encoding: chunked\r\n\r\n1\r\n{}\r\n"],
@@ -101,7 +101,7 @@ BROKEN = {
         [b"HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\n\r\n"],
         "protocol",
         "headers",
-        "SWITCH_UPGRADE",
+        "switches to another protocol (status 101)",
     ),
 }
 
