@@ -177,11 +177,15 @@ async def _discover(wire: Wire, endpoint: str, limits: Limits) -> _TokenEndpoint
     issuer = _origin(resource)  # the way of 2025-03-26, which had no metadata of the resource
     if isinstance(found, Exchange) and eras.ok(found):
         issuer = _issuer(found.answer)
+    why = ""
     for url in _server_metadata(issuer):
         document = (await wire.send(metadata.document(url, "authorization-server"))).exchange
         if eras.ok(document) and isinstance(document.answer, dict):
             return _token_endpoint(document.answer, issuer)
-    raise Unavailable(f"no metadata of the authorization server {issuer[:_QUOTED]}: give token_url")
+        why = why or _said(document)
+    raise Unavailable(
+        f"the authorization server {issuer[:_QUOTED]} {why} instead of its metadata: give token_url"
+    )
 
 
 def _issuer(document: Json) -> str:

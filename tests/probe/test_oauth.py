@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
 from typing import Any
 
 import pytest
@@ -14,7 +15,8 @@ from driftwatch import checks
 from driftwatch.evidence import Evidence, to_json
 from driftwatch.model import Depth, Result, State, Trigger
 from driftwatch.observe import judge
-from driftwatch.probe import Limits, SystemResolver, Target, TrustStore, probe
+from driftwatch.probe import Limits, Resolver, SystemResolver, Target, TrustStore, probe
+from driftwatch.probe.connect import Address
 from driftwatch.probe.oauth import Client, ClientCredentials
 from tests.specimens.http import Answer, Incoming, Loopback, serving
 from tests.specimens.mcp import Mcp, as_json
@@ -43,7 +45,12 @@ class Place:
         )
         return ClientCredentials(made, label="oauth")
 
-    async def probe(self, source: ClientCredentials, depth: Depth = Depth.LIGHT) -> Evidence:
+    async def probe(
+        self,
+        source: ClientCredentials,
+        depth: Depth = Depth.LIGHT,
+        resolver: Resolver | None = None,
+    ) -> Evidence:
         async def pause(_: float) -> None: ...
 
         return await probe(
@@ -51,7 +58,7 @@ class Place:
             depth=depth,
             trigger=Trigger.MANUAL,
             trust=TrustStore(),
-            resolver=SystemResolver(),
+            resolver=resolver or SystemResolver(),
             now=lambda: self.now,
             pause=pause,
         )
@@ -235,7 +242,7 @@ async def test_the_metadata_of_an_issuer_with_a_path_are_looked_for_in_the_presc
         (["nonsense"], {}, "no usable URL"),
         (None, {"issuer": "https://other.example.com"}, "another issuer"),
         (None, {"token_url": "http://as.example.com/token"}, "plain http"),
-        (None, {"documents": ()}, "no metadata of the authorization server"),
+        (None, {"documents": ()}, "answered HTTP 404 instead of its metadata"),
     ],
 )
 async def test_a_secret_goes_nowhere_it_should_not(servers: Any, issuer: Any, said: str) -> None:
@@ -247,6 +254,27 @@ async def test_a_secret_goes_nowhere_it_should_not(servers: Any, issuer: Any, sa
     assert evidence.outcome.code == "token"
     assert said in evidence.outcome.message
     assert here.issuer.forms == []
+
+
+class Inside:
+    """Every name is a machine of a private network."""
+
+    async def resolve(self, host: str, port: int) -> list[Address]:
+        return [Address(ip_address("10.0.0.5"), port)]
+
+
+async def test_an_authorization_server_that_only_the_server_names_has_to_be_public() -> None:
+    async with place() as here:
+        document = {"resource": "{origin}/mcp", "authorization_servers": ["https://as.internal"]}
+        here.gate.documents = {"/.well-known/oauth-protected-resource/mcp": document}
+        evidence = await here.probe(here.source(discover=True), resolver=Inside())
+    assert "10.0.0.5 is not a public address, and the server named it" in evidence.outcome.message
+
+
+async def test_a_configured_token_endpoint_over_plain_http_gets_no_secret() -> None:
+    async with place() as here:
+        evidence = await here.probe(here.source(token_url="http://as.example.com/token"))
+    assert "plain http" in evidence.outcome.message
 
 
 async def test_the_issued_token_is_nowhere_in_the_evidence_though_the_server_echoes_it() -> None:
