@@ -223,6 +223,8 @@ class Surface:
     acknowledgement: Exchange | None
     """The reply to notifications/initialized."""
     listing: Listing | Missing
+    session_visible: bool = True
+    """False when the session id has other characters than visible ASCII."""
     # From here on, what only a full probe asks; each request is sent once.
     get: Exchange | Missing = NEEDS_FULL
     """A GET for an event stream, with the headers of the era and the session; the body is not read."""

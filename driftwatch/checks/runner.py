@@ -107,7 +107,8 @@ def _scope(declaration: Declaration, surfaces: Sequence[Surface]) -> str:
     here = " and ".join(f"{surface.era.value} {surface.revision:.40}" for surface in surfaces)
     if not any(surface.era in declaration.eras for surface in surfaces):
         eras = " and ".join(era.value for era in declaration.eras)
-        return f"the rule is about the {eras} era; this server speaks {here}"
+        plural = "s" if len(declaration.eras) > 1 else ""
+        return f"the rule is about the {eras} era{plural}; this server speaks {here}"
     return f"the rule exists since revision {declaration.since_revision}; this server speaks {here}"
 
 

@@ -57,24 +57,33 @@ def stateless(opening: Exchange, openings: tuple[Opening, ...] | Missing) -> Ite
 
 @check(
     id="session/ended",
-    title="A session that was ended does not get 404",
+    title="Sessions do not end, or have ids that cannot be sent",
     severity=Severity.WILL_BREAK,
     sources=(item(4),),
     depth=Depth.FULL,
     eras=(Era.LEGACY,),
 )
-def ended(session: bool, session_after_end: Exchange | Missing) -> Verdict:  # noqa: FBT001 - a part's name
-    """What a request gets whose session was ended with DELETE a moment ago.
+def ended(
+    session: bool,  # noqa: FBT001 - a part's name
+    session_visible: bool,  # noqa: FBT001 - a part's name
+    session_after_end: Exchange | Missing,
+) -> Verdict:
+    """What a request gets whose session was ended with DELETE a moment ago, and the session's id itself.
 
     Why it matters:
         HTTP 404 is the one answer that tells a client to start over with a new session. With any other it
         goes on with the dead one until a person reconnects it. And where the session is still served, ending
         it did nothing: whoever has the id can go on using it.
 
+        An id with other characters than visible ASCII is cut, changed or refused on its way back by some
+        client or proxy.
+
     How to fix it:
         Answer 404 to every session id that the server does not know, ended and never issued ones alike, on
-        every instance. HTTP 400 is for a request without an id.
+        every instance. HTTP 400 is for a request without an id. Make ids of letters and digits, as UUIDs are.
     """
+    if not session_visible:
+        return [_invisible()]
     if isinstance(session_after_end, Missing):
         if session or session_after_end.code != "no-session":
             return NotChecked.of(session_after_end)
@@ -95,6 +104,16 @@ def ended(session: bool, session_after_end: Exchange | Missing) -> Verdict:  # n
         measured=answered(session_after_end),
     )
     return [found]
+
+
+def _invisible() -> Found:
+    return Found(
+        code="id-characters",
+        subject="Mcp-Session-Id",
+        message="The session's id has characters that a header cannot be trusted to carry.",
+        expected="visible ASCII (0x21 to 0x7E)",
+        measured="other characters",
+    )
 
 
 def _attempts(openings: tuple[Opening, ...] | Missing) -> tuple[Exchange, ...]:

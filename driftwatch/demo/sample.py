@@ -21,6 +21,7 @@ LEGACY = ("2025-11-25", "2025-06-18", "2025-03-26")
 MAX_BODY = 1_000_000
 
 _META = "io.modelcontextprotocol/"
+_TYPES = {"string": str, "integer": int}
 _INSTRUCTIONS = "A bookshop. Search for books, then order them by their id."
 
 
@@ -137,6 +138,8 @@ class SampleServer:
                 if "cursor" in _params(message):
                     return _error(message, -32602, "Unknown cursor", 200)
                 return _result(message, {"tools": self.tools})
+            case "tools/call":
+                return self._call(message, {})
             case _:
                 return _error(message, -32601, "Method not found", 200)
 
@@ -165,8 +168,24 @@ class SampleServer:
                 if "cursor" in _params(message):
                     return _error(message, -32602, "Unknown cursor", 400)
                 return _result(message, {**cached, "tools": self.tools})
+            case "tools/call":
+                if headers.get("mcp-name") != _params(message).get("name"):
+                    return _error(message, -32020, "The headers do not match the body", 400)
+                return self._call(message, {"resultType": "complete"})
             case _:
                 return _error(message, -32601, "Method not found", 404)
+
+    def _call(self, message: dict[str, Any], frame: dict[str, Json]) -> Response:
+        """Nothing is behind the tools; but wrong arguments are refused as they should be."""
+        params = _params(message)
+        schema = next(
+            (tool["inputSchema"] for tool in self.tools if tool["name"] == params.get("name")), None
+        )
+        if schema is None:
+            return _error(message, -32602, "Unknown tool", 400 if frame else 200)
+        wrong = _wrong(schema, params.get("arguments"))
+        content = [{"type": "text", "text": "; ".join(wrong) or "Done."}]
+        return _result(message, {**frame, "content": content, "isError": bool(wrong)})
 
     def _server_info(self) -> dict[str, Json]:
         return {"name": "sample-bookshop", "version": self.release}
@@ -175,6 +194,19 @@ class SampleServer:
 def _params(message: dict[str, Any]) -> dict[str, Any]:
     params = message.get("params")
     return params if isinstance(params, dict) else {}
+
+
+def _wrong(schema: dict[str, Json], arguments: Json) -> list[str]:
+    """What is wrong with the arguments of a call, each in words that a model can act on."""
+    given = arguments if isinstance(arguments, dict) else {}
+    types = {name: definition["type"] for name, definition in schema["properties"].items()}
+    missing = [f"{name} is missing" for name in schema["required"] if name not in given]
+    known = [(name, value) for name, value in given.items() if name in types]
+    return missing + [
+        f"{name} must be of type {types[name]}"
+        for name, value in known
+        if not isinstance(value, _TYPES[types[name]])
+    ]
 
 
 def _result(message: dict[str, Any], result: Json) -> Response:

@@ -48,11 +48,13 @@ def outgoing(
         shown = f"<{SESSION}>" if name.lower() == SESSION_HEADER else redactor.text(value)
         chosen[name.lower()] = (name, value, shown)
     wire = [(b"Host", authority)]
-    wire += [
-        (name.encode("utf-8", "replace"), value.encode("utf-8", "replace"))
-        for name, value, _ in chosen.values()
-    ]
+    wire += [(name.encode("utf-8", "replace"), _encoded(name, value)) for name, value, _ in chosen.values()]
     return wire, tuple((name, shown) for name, _, shown in chosen.values())
+
+
+def _encoded(name: str, value: str) -> bytes:
+    # A session goes back byte for byte as it came; see incoming.
+    return value.encode("latin-1" if name.lower() == SESSION_HEADER else "utf-8", "replace")
 
 
 def incoming(raw: Iterable[tuple[bytes, bytes]]) -> Recorded:

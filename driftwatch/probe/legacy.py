@@ -14,6 +14,7 @@ from driftwatch.probe.surface import NO_TOOLS, declares_tools, instructions
 from driftwatch.probe.talk import Talk
 
 _SENDABLE = re.compile(r"[!-~]{1,64}")
+_VISIBLE = re.compile(r"[!-~]+")
 
 
 async def initialize(dialogue: Dialogue, *, patient: bool = True) -> Opened:
@@ -159,6 +160,7 @@ def _surface(handshake: Handshake, listing: Listing | Missing) -> Surface:
         instructions=instructions(result),
         supported_versions=(),
         session=handshake.session is not None,
+        session_visible=handshake.session is None or _VISIBLE.fullmatch(handshake.session) is not None,
         session_ended=None,
         acknowledgement=handshake.acknowledgement,
         listing=listing,

@@ -9,7 +9,7 @@ from driftwatch import checks
 from driftwatch.checks import Policy
 from driftwatch.evidence import Evidence
 from driftwatch.model import Era, Json, State
-from tests.checks.factories import evidence, listing, surface
+from tests.checks.factories import evidence, exchange, listing, surface
 
 KEYWORDS = [
     *(
@@ -79,6 +79,42 @@ def test_any_json_in_the_place_of_tools_is_judged(
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_any_json_in_the_place_of_a_schema_is_judged(schema: Json) -> None:
     answered(evidence(surface(Era.MODERN, {"name": "t", "description": "d", "inputSchema": schema})))
+
+
+answers = anything | st.fixed_dictionaries(
+    {},
+    optional={
+        "result": anything | st.fixed_dictionaries({"isError": anything, "content": st.lists(anything)}),
+        "error": anything
+        | st.fixed_dictionaries(
+            {
+                "code": st.sampled_from([-32601, -32602, -32020, -32022, -32001]) | anything,
+                "data": anything | st.fixed_dictionaries({"supported": st.lists(anything) | anything}),
+            }
+        ),
+    },
+)
+PARTS = (
+    *("get", "json_only", "foreign_origin", "unknown_method", "invalid_cursor", "header_mismatch"),
+    *("unsupported_version", "tool_arguments", "session_after_end"),
+)
+
+
+@given(
+    answer=answers,
+    status=st.none() | st.sampled_from([200, 202, 302, 400, 401, 403, 404, 405, 406, 429, 500, 503]),
+    content_type=st.none() | st.sampled_from(["application/json", "text/event-stream", "text/html", ""]),
+    revision=st.sampled_from(["2025-06-18", "2025-11-25", "2026-07-28", "never"]),
+)
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_any_answer_to_what_a_full_probe_asks_is_judged(
+    answer: Json, status: int | None, content_type: str | None, revision: str
+) -> None:
+    # The wire hands out an object or nothing.
+    answer = answer if isinstance(answer, dict) else None
+    reply = exchange("anything", status, content_type=content_type, answer=answer)
+    changes: dict[str, Any] = {"revision": revision, **dict.fromkeys(PARTS, reply)}
+    answered(evidence(surface(Era.MODERN, **changes), surface(Era.LEGACY, session=True, **changes)))
 
 
 def test_a_healthy_server_has_no_finding() -> None:

@@ -13,6 +13,7 @@ LEGACY = (Era.LEGACY,)
 MODERN = (Era.MODERN,)
 METHOD = "driftwatch/no_such_method"
 CURSOR = "driftwatch-not-a-cursor"
+ODD = "s3cret session é"
 CALL = {"tool_call": ToolCall(name="add_note", arguments={"text": 7})}
 
 When = Callable[[Incoming], bool]
@@ -99,6 +100,17 @@ def _one(
 
 def _ends_nothing(server: Mcp, incoming: Incoming) -> Answer | None:
     return Answer(status=200) if incoming.method == "DELETE" else None
+
+
+def _odd_session(_: Incoming, answer: Answer) -> Answer:
+    issued = any(name == "Mcp-Session-Id" for name, _ in answer.headers)
+    return answer.with_header("Mcp-Session-Id", ODD) if issued else answer
+
+
+def _knows_odd_sessions(server: Mcp, incoming: Incoming) -> Answer | None:
+    if incoming.headers.get("mcp-session-id") == ODD:
+        server.open_sessions.add(ODD)
+    return None
 
 
 class _ForgetsBadly:
@@ -291,6 +303,14 @@ SESSIONS = (
         lambda: Mcp(before=_ForgetsBadly()),
         "session/ended",
         (FAILED, "not-404"),
+    ),
+    _one(
+        "session-odd-id",
+        "a session id with a blank and an accent",
+        lambda: Mcp(after=_odd_session, before=_knows_odd_sessions),
+        "session/ended",
+        (FAILED, "id-characters"),
+        leaves_sessions=True,
     ),
     _one(
         "session-without-delete",

@@ -1,0 +1,111 @@
+import pytest
+
+from driftwatch.evidence import Exchange, Missing
+from driftwatch.model import DEPTH_CODE, Depth, Era, Result, State
+from tests.checks.factories import answered, evidence, exchange, fault, judged, opening, refused, surface
+
+
+def ended(reply: Exchange | Missing, *, session: bool = True, visible: bool = True) -> Result:
+    seen = surface(Era.LEGACY, session=session, session_visible=visible, session_after_end=reply)
+    return judged("session/ended", evidence(seen))
+
+
+def test_an_ended_session_that_gets_404_is_verified() -> None:
+    assert ended(refused("tools/list", 404, -32600)).state is State.VERIFIED
+    assert ended(refused("tools/list", 404)).state is State.VERIFIED
+
+
+@pytest.mark.parametrize(
+    ("reply", "code"),
+    [
+        (answered("tools/list"), "still-served"),
+        (refused("tools/list", 400, -32000), "not-404"),
+        (refused("tools/list", 400), "not-404"),
+        (refused("tools/list", 200, -32600), "not-404"),
+        (refused("tools/list", 500, -32603), "not-404"),
+    ],
+)
+def test_an_ended_session_that_gets_anything_else_is_failed(reply: Exchange, code: str) -> None:
+    result = ended(reply)
+    assert (result.state, result.code) == (State.FAILED, code)
+    (found,) = result.findings
+    assert (found.era, found.expected) == (Era.LEGACY, "HTTP 404")
+
+
+@pytest.mark.parametrize(
+    ("reply", "code"),
+    [
+        (refused("tools/list", 401), "auth"),
+        (refused("tools/list", 403), "forbidden"),
+        (refused("tools/list", 429), "rate-limited"),
+        (refused("tools/list", 502, -32603), "http-5xx"),
+        (exchange("tools/list", None, fault=fault("reset")), "reset"),
+        (Missing("the server does not let clients end sessions (405)", "no-delete"), "no-delete"),
+    ],
+)
+def test_what_says_nothing_about_the_session_is_not_checked(reply: Exchange | Missing, code: str) -> None:
+    result = ended(reply)
+    assert (result.state, result.code) == (State.NOT_CHECKED, code)
+
+
+def test_a_server_without_sessions_is_verified_and_says_so() -> None:
+    result = ended(Missing("the server issued no session", "no-session"), session=False)
+    assert (result.state, result.reason) == (State.VERIFIED, "the server works without sessions")
+
+
+def test_an_id_that_no_header_carries_is_failed_whatever_becomes_of_the_session() -> None:
+    result = ended(refused("tools/list", 404), visible=False)
+    assert (result.state, result.code) == (State.FAILED, "id-characters")
+
+
+def test_a_light_probe_leaves_sessions_alone() -> None:
+    assert judged("session/ended", evidence(depth=Depth.LIGHT)).code == DEPTH_CODE
+
+
+def first(*attempts: Exchange, **headers: str) -> Result:
+    last = attempts[-1]
+    seen = evidence(
+        surface(Era.MODERN, opening=last), openings=(opening(Era.MODERN, *attempts), opening(Era.LEGACY))
+    )
+    return judged("session/stateless", seen)
+
+
+DISCOVERED = answered("server/discover")
+
+
+def test_an_answer_to_the_very_first_request_is_verified() -> None:
+    assert first(DISCOVERED).state is State.VERIFIED
+
+
+@pytest.mark.parametrize(
+    "refusal", [refused("server/discover", 404), refused("server/discover", 400, -32600)]
+)
+def test_a_request_that_is_refused_first_and_answered_later_is_failed(refusal: Exchange) -> None:
+    result = first(refusal, exchange("server/discover", label="discover:again"))
+    assert (result.state, result.code) == (State.FAILED, "needs-earlier-request")
+
+
+@pytest.mark.parametrize(
+    ("refusal", "label"),
+    [
+        (refused("server/discover", 503), "discover:again"),
+        (exchange("server/discover", None, fault=fault("timeout")), "discover:again"),
+        (refused("server/discover", 307), "discover:redirected"),
+        (refused("server/discover", 406), "discover:json-only"),
+    ],
+)
+def test_a_fault_on_the_way_a_redirect_and_a_refused_accept_are_no_state(
+    refusal: Exchange, label: str
+) -> None:
+    assert first(refusal, exchange("server/discover", label=label)).state is State.VERIFIED
+
+
+def test_a_session_for_a_modern_client_is_a_risk() -> None:
+    headers = (("content-type", "application/json"), ("mcp-session-id", "<session>"))
+    result = first(exchange("server/discover", headers=headers))
+    assert (result.state, result.code) == (State.OBSERVED_RISK, "session-header")
+
+
+def test_the_older_era_may_keep_state() -> None:
+    result = judged("session/stateless", evidence(surface(Era.LEGACY)))
+    assert (result.state, result.code) == (State.NOT_CHECKED, "not-applicable")
