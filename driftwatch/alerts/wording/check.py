@@ -20,6 +20,8 @@ from driftwatch.alerts.wording.note import (
 from driftwatch.model import Event, Json, Level, State
 
 ROOT = "transport/endpoint"
+OURS = "auth/credential"
+"""The check of the probe's own credential: it hides everything and hurts nobody."""
 
 DOWN = {
     "dns": "the name does not resolve",
@@ -64,7 +66,10 @@ def change(event: Event, voice: Voice) -> Note:
         since=began(event),
         release=release(event.details),
         blocks=len(blocked),
-        affected=_affected(findings, everyone=bool(down or blocked) and state(event.after) == State.FAILED),
+        affected=_affected(
+            findings,
+            everyone=bool(down or blocked) and check != OURS and state(event.after) == State.FAILED,
+        ),
         fix=voice.fix(check) if state(event.after) != State.NOT_CHECKED else None,
         alike=_alike(event, () if down else said),
     )
