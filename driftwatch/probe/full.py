@@ -202,14 +202,16 @@ MODERN = (
 
 LEGACY = (
     _SECOND_READ,
-    _GET,
     _JSON_ONLY,
     _FOREIGN_ORIGIN,
     _UNKNOWN_METHOD,
     _INVALID_CURSOR,
     _TOOL_ARGUMENTS,
+    _GET,
 )
-"""What is asked while the legacy session lives, in order."""
+"""What is asked while the legacy session lives, in order. GET comes last: some servers end a session with the
+stream that it opens.
+"""
 
 AFTER_SESSION = (Step(part="session_after_end", ask=_session_after_end),)
 """What is asked after it was ended."""
