@@ -98,8 +98,8 @@ def _of_place(looked: Metadata, tried: list[tuple[Metadata, Exchange]], resource
             _path(looked.url),
             Severity.HEADS_UP,
         )
-    at = urlsplit(looked.url)
-    if at.scheme == "http" and not _is_loopback(at):
+    at = split(looked.url)
+    if at is not None and at.scheme == "http" and not _is_loopback(at):
         yield _fault(
             "plain-http", "The metadata come over plain http.", "https", looked.url[:200], Severity.HEADS_UP
         )
@@ -189,4 +189,5 @@ def seen(reply: Exchange) -> str:
 
 
 def _path(url: str) -> str:
-    return urlsplit(url).path or "/"
+    parts = split(url)
+    return "/" if parts is None else parts.path or "/"

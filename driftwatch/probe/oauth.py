@@ -221,6 +221,10 @@ def _token_endpoint(document: dict[str, Json], issuer: str) -> _TokenEndpoint:
 def _safe(url: str, what: str) -> str:
     """The URL, if a secret may go there: https, or this machine."""
     there = place(url)
+    try:
+        urlsplit(url)
+    except ValueError:
+        there = None
     if there is None:
         raise Unavailable(f"{what} has no usable URL: give token_url")
     if there.scheme != "https" and not metadata.is_loopback(there.host):

@@ -240,6 +240,8 @@ async def test_the_metadata_of_an_issuer_with_a_path_are_looked_for_in_the_presc
         ([], {}, "name no authorization server"),
         (["http://as.example.com"], {}, "plain http"),
         (["nonsense"], {}, "no usable URL"),
+        (["https://[::1"], {}, "no usable URL"),
+        (["https://h℀.example"], {}, "no usable URL"),
         (None, {"issuer": "https://other.example.com"}, "another issuer"),
         (None, {"token_url": "http://as.example.com/token"}, "plain http"),
         (None, {"documents": ()}, "answered HTTP 404 instead of its metadata"),
