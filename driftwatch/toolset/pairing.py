@@ -148,27 +148,34 @@ def _evidence(one: Entry, other: Entry, *, lone: bool) -> int:
 
 
 def _schema_evidence(one: Entry, other: Entry) -> int:
-    before, after = _parameters(one.tool), _parameters(other.tool)
+    few, many = sorted((len(_properties(one.tool)), len(_properties(other.tool))))
     if one.schema == other.schema:
-        if not before:
+        if not many:
             return 1
-        return (2 if len(before) == 1 else 3) + int(len(one.schema) > _TELLING)
-    if not before or not after:
+        return (2 if many == 1 else 3) + int(len(one.schema) > _TELLING)
+    if not few:
         return 0
+    if few / many < _ALIKE:
+        # They cannot share enough; what is compared with thousands of tools may have thousands of parameters.
+        return -2
+    before, after = _parameters(one.tool), _parameters(other.tool)
     shared = sum(1 for name in before.keys() & after.keys() if before[name] == after[name])
     if shared / len(before.keys() | after.keys()) >= _ALIKE:
         return 2 if shared > 1 else 1
     return -2
 
 
-def _parameters(tool: dict[str, Json]) -> dict[str, Json]:
-    """The names of the parameters, each with its type as written."""
-    schema = tool.get("inputSchema")
+def _properties(tool: Json) -> dict[str, Json]:
+    schema = tool.get("inputSchema") if isinstance(tool, dict) else None
     properties = schema.get("properties") if isinstance(schema, dict) else None
-    if not isinstance(properties, dict):
-        return {}
+    return properties if isinstance(properties, dict) else {}
+
+
+def _parameters(tool: Json) -> dict[str, Json]:
+    """The names of the parameters, each with its type as written."""
     return {
-        name: str(item.get("type") if isinstance(item, dict) else item) for name, item in properties.items()
+        name: str(item.get("type") if isinstance(item, dict) else item)
+        for name, item in _properties(tool).items()
     }
 
 

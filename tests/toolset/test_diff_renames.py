@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from driftwatch.toolset import Diff, Toolset, diff
+from driftwatch.model import Json
+from driftwatch.toolset import Diff, Toolset, diff, pairing
 
 ORDER: dict[str, Any] = {
     "type": "object",
@@ -189,3 +190,19 @@ STRING = {"type": "string"}
 )
 def test_a_parameter_is_renamed_where_that_is_sure(old: Any, new: Any, told: list[str]) -> None:
     assert sorted(parameters(compared([old], [new]))) == told
+
+
+def test_a_tool_with_very_many_parameters_is_not_counted_out_for_every_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def schema(count: int) -> dict[str, Json]:
+        return {"type": "object", "properties": {f"p{number}": {"type": "string"} for number in range(count)}}
+
+    def never(_: Json) -> dict[str, Json]:
+        raise AssertionError("parameters were compared that cannot be alike")
+
+    monkeypatch.setattr(pairing, "_parameters", never)
+    old: list[Json] = [{"name": f"tool_{number}", "inputSchema": schema(2)} for number in range(50)]
+    new: list[Json] = [{"name": "wide", "inputSchema": schema(5000)}]
+    found = diff(Toolset(tools=tuple(old)), Toolset(tools=tuple(new)))
+    assert found.changes
