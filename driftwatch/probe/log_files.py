@@ -85,6 +85,8 @@ def _files(patterns: Sequence[Path]) -> list[Path]:
 
 def _matches(pattern: Path) -> Iterator[Path]:
     root = Path(pattern.anchor)
+    if pattern == root:
+        return iter(())
     return iter(root.glob(str(pattern.relative_to(root))))
 
 

@@ -100,7 +100,7 @@ def test_a_file_that_cannot_be_read_is_named_and_the_others_are_searched(tmp_pat
 
 
 def test_no_file_at_all_is_said(tmp_path: Path) -> None:
-    found = search([tmp_path / "*.log", tmp_path], marker=MARKER, credential=None)
+    found = search([tmp_path / "*.log", tmp_path, Path("/")], marker=MARKER, credential=None)
     assert found == Missing("none of the configured log files exists", "no-log-file")
 
 
