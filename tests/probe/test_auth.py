@@ -1,5 +1,6 @@
 """How a probe looks at a server that asks for credentials."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,9 @@ from driftwatch.model import DEPTH_CODE, Depth, Result, State, Trigger
 from driftwatch.observe import judge
 from driftwatch.probe import Credential, SystemResolver, Target, TrustStore, probe
 from driftwatch.probe.source import TokenFile
+from tests.servers.certificates import intermediate
 from tests.specimens.authorization import DOCUMENT, PATH, ROOT, Gate
-from tests.specimens.http import Answer, Incoming
+from tests.specimens.http import Answer, Incoming, serving
 from tests.specimens.mcp import Mcp, page_html
 from tests.specimens.visiting import TAKEN_AT, Visit, visiting
 
@@ -227,6 +229,29 @@ async def test_redirect_to_login() -> None:
     assert visit.asked == ["server/discover"]
     assert state(evidence, "transport/content-type") == (State.NOT_CHECKED, "redirect")
     assert state(evidence, "auth/resource-metadata") == (State.NOT_CHECKED, "login-redirect")
+
+
+async def test_redirect_to_http(ca_file: Path) -> None:
+    """Behind a proxy that ends TLS, an application redirects to plain http: nothing is ever sent there."""
+
+    async def downgrade(incoming: Incoming) -> Answer:
+        return Answer(status=307, headers=(("Location", f"http://{incoming.headers['host']}/mcp/"),))
+
+    tls = intermediate().issue("127.0.0.1").context()
+    async with serving(downgrade, context=tls) as loopback:
+        evidence = await probe(
+            Target(name="specimen", url=loopback.url(), credential=GOOD, ca_file=ca_file),
+            depth=Depth.FULL,
+            trigger=Trigger.MANUAL,
+            trust=TrustStore(),
+            resolver=SystemResolver(),
+            now=lambda: datetime.now(UTC),
+        )
+        assert {asked.path for asked in loopback.log} == {"/mcp"}
+    assert evidence.tls.verified  # type: ignore[union-attr]
+    assert state(evidence, "transport/endpoint") == (State.FAILED, "redirect")
+    assert state(evidence, "transport/redirect") == (State.FAILED, "plain-http")
+    assert state(evidence, "release/fingerprint") == (State.NOT_CHECKED, "redirect")
 
 
 async def test_a_redirect_to_another_form_of_the_address_is_no_login_page() -> None:

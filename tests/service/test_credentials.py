@@ -10,8 +10,8 @@ import pytest
 from driftwatch.demo.sample import SampleServer
 from driftwatch.model import EventKind
 from tests.service.world import MovedClock, Receiver, World
-from tests.specimens.http import serving
-from tests.specimens.mcp import Mcp, as_json
+from tests.specimens.http import Incoming, serving
+from tests.specimens.mcp import Mcp, as_json, tool
 from tests.specimens.oauth import SECRET, AuthorizationServer, IssuedGate
 
 
@@ -75,3 +75,32 @@ async def test_a_token_endpoint_that_fails_is_one_alert_about_the_credential_and
     assert EventKind.COVERAGE_LOST not in world.kinds()
     assert "auth/credential" in receiver.messages[1]["message"]
     assert len(receiver.messages) == 2
+
+
+async def test_scope_filtered_list(tmp_path: Path, clock: MovedClock, receiver: Receiver) -> None:
+    """The list depends on the token: another account is another baseline, and no drift."""
+    wide = tuple(tool(f"tool_{number}") for number in range(12))
+    mcp = Mcp()
+
+    def by_scope(server: Mcp, incoming: Incoming) -> None:
+        server.tools = wide if incoming.headers.get("authorization") == "Bearer t0ken-wide" else wide[:7]
+
+    mcp.before = by_scope
+    async with serving(mcp.respond) as loopback:
+        world = World(
+            folder=tmp_path,
+            clock=clock,
+            sample=SampleServer("v1"),
+            channels={"ops": receiver.url},
+            servers={"api": loopback.url()},
+            keys={"api": 'token = "t0ken-wide"\ncredential = "wide"'},
+        )
+        async with world.running():
+            await world.rounds(2, "api")
+        world.keys = {"api": 'token = "t0ken-narrow"\ncredential = "narrow"'}
+        async with world.running():
+            await world.rounds(4, "api")
+        kinds = world.kinds()
+        world.close()
+    assert receiver.messages == []
+    assert EventKind.TOOLSET_CHANGED not in kinds
