@@ -98,6 +98,20 @@ class Finding:
     clients: tuple[str, ...] = ()
     """The clients that are hurt, by name."""
 
+    def to_json(self) -> dict[str, Json]:
+        """The finding as reports, remembered states and events carry it, field by field."""
+        return {
+            "severity": self.severity.value,
+            "code": self.code,
+            "era": self.era.value if self.era else None,
+            "subject": self.subject,
+            "pointer": self.pointer,
+            "message": self.message,
+            "expected": self.expected,
+            "measured": self.measured,
+            "clients": list(self.clients),
+        }
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:

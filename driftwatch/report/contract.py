@@ -80,21 +80,7 @@ def _check(result: Result) -> dict[str, Json]:
         "reason": result.reason,
         "code": result.code,
         "version": result.version,
-        "findings": [_finding(finding) for finding in result.findings],
-    }
-
-
-def _finding(finding: Finding) -> dict[str, Json]:
-    return {
-        "severity": finding.severity.value,
-        "code": finding.code,
-        "era": finding.era.value if finding.era else None,
-        "subject": finding.subject,
-        "pointer": finding.pointer,
-        "message": finding.message,
-        "expected": finding.expected,
-        "measured": finding.measured,
-        "clients": list(finding.clients),
+        "findings": [finding.to_json() for finding in result.findings],
     }
 
 

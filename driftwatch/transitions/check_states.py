@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from driftwatch.model import DEPTH_CODE, EventKind, Finding, Json, Level, Result, State
+from driftwatch.model import DEPTH_CODE, EventKind, Json, Level, Result, State
 from driftwatch.transitions.causes import Causes
 from driftwatch.transitions.confirmation import Outcome, Sighting, Step, adopt, advance, unblocked
 from driftwatch.transitions.ledger import Ledger, Verdict
@@ -117,21 +117,7 @@ def result_json(result: Result) -> dict[str, Json]:
         "code": result.code,
         "reason": result.reason,
         "cause": result.cause,
-        "findings": [_finding_json(finding) for finding in result.findings],
-    }
-
-
-def _finding_json(finding: Finding) -> dict[str, Json]:
-    return {
-        "severity": finding.severity.value,
-        "code": finding.code,
-        "era": finding.era.value if finding.era else None,
-        "subject": finding.subject,
-        "pointer": finding.pointer,
-        "message": finding.message,
-        "expected": finding.expected,
-        "measured": finding.measured,
-        "clients": list(finding.clients),
+        "findings": [finding.to_json() for finding in result.findings],
     }
 
 
