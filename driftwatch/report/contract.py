@@ -7,7 +7,6 @@ from driftwatch.model import (
     Certificate,
     Depth,
     Era,
-    Finding,
     Fingerprint,
     Json,
     Report,

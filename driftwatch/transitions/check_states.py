@@ -208,10 +208,16 @@ def _verdict(ledger: Ledger, step: Step, result: Result, causes: Causes) -> Verd
     incident = ledger.incident(step.before.subject)
     # What had failed before it was lost from sight recovers; what was only lost from sight is back.
     only_unseen = incident is None or state_of(incident.value) is State.NOT_CHECKED
+    # What could not be checked before either has another reason now: no news for anybody who has to act,
+    # except where it hides others.
+    unseen = state_of(before) is State.NOT_CHECKED is state
+    quiet = unseen and not good and result.check not in causes.blocks
     if state_of(before) is State.NOT_CHECKED is not state and only_unseen and (good or _is_shadow(result)):
         kind, level, good = EventKind.COVERAGE_BACK, Level.INFO, True
     elif good:
         kind, level = EventKind.RECOVERY, Level.INFO
+    elif quiet:
+        kind, level = EventKind.CHANGE, Level.INFO
     elif state is State.NOT_CHECKED:
         kind, level = EventKind.COVERAGE_LOST, Level.WARNING
     else:
@@ -221,6 +227,8 @@ def _verdict(ledger: Ledger, step: Step, result: Result, causes: Causes) -> Verd
         kind=kind,
         level=level,
         good=good,
+        tracked=not quiet,
+        alerts=not quiet,
         details={
             "result": result_json(result),
             "previous": step.before.detail or None,

@@ -31,6 +31,8 @@ class Verdict:
     """The subject is verified again, or as it was accepted: its incident is over."""
     tracked: bool = True
     """False for what is told once and opens no incident."""
+    alerts: bool = True
+    """False for what belongs into the history only."""
     details: Mapping[str, Json] = field(default_factory=dict)
 
 
@@ -163,7 +165,7 @@ class Ledger:
             step,
             since,
             details,
-            alerts=step.outcome is not Outcome.MUTED,
+            alerts=verdict.alerts and step.outcome is not Outcome.MUTED,
             after=step.after.confirmed,
         )
         self.stretch(step.before, step.after.confirmed, step.after.confirmed_since, event)

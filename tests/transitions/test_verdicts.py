@@ -39,7 +39,7 @@ def told(*values: str) -> list[str]:
         (("verified", "failed:a", "observed_risk:a"), "warning change"),
         (("verified", "failed:a", "verified"), "info recovery"),
         (("verified", "not_checked:a", "verified"), "info coverage_back"),
-        (("verified", "not_checked:a", "not_checked:b"), "warning coverage_lost"),
+        (("verified", "not_checked:a", "not_checked:b", "failed:a"), "error change"),
         (("verified", "not_checked:a", "failed:a"), "error change"),
         (("verified", "not_checked:a", "failed:a", "verified"), "info recovery"),
         (("verified", "failed:a", "not_checked:a"), "warning coverage_lost"),
@@ -94,3 +94,7 @@ def test_the_result_behind_a_state_is_kept_fresh() -> None:
     assert detail["check"] == CHECK
     assert detail["findings"][0]["code"] == "a"
     assert detail["findings"][0]["severity"] == "heads up"
+
+
+def test_another_reason_for_not_checking_is_history_and_no_message() -> None:
+    assert told("verified", "not_checked:a", "not_checked:b") == []
