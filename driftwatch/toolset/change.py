@@ -92,6 +92,12 @@ KINDS: Mapping[str, tuple[str, str]] = {
 _MEMBERS = {"klass": "class"}
 """Fields whose name in JSON is another; ``class`` is a word of Python."""
 
+
+def _noun(kind: str, number: int) -> str:
+    """What a summary calls it; a kind of a newer version by its own name."""
+    return KINDS.get(kind, (kind, kind))[number > 1]
+
+
 _KIND_ORDER = {kind: place for place, kind in enumerate(KINDS)}
 _SUMMARY_PARTS = 4
 
@@ -184,7 +190,7 @@ class Diff:
             known = flags.setdefault(change.kind, [])
             known += [flag for flag in change.flags if flag not in known]
         parts = [
-            f"{number} {KINDS[kind][number > 1]}" + (f" ({', '.join(flags[kind])})" if flags[kind] else "")
+            f"{number} {_noun(kind, number)}" + (f" ({', '.join(flags[kind])})" if flags[kind] else "")
             for kind, number in counts.items()
         ]
         if len(parts) > _SUMMARY_PARTS:

@@ -9,6 +9,7 @@ import re
 import unicodedata
 from bisect import bisect_right
 from dataclasses import dataclass
+from functools import cache
 
 # First and last code point, and what they are where Unicode has no name for one.
 _RANGES = (
@@ -97,13 +98,18 @@ def invisible(text: str) -> tuple[Hidden, ...]:
 
 def _hidden(text: str, position: int, *, right_to_left: bool) -> Hidden:
     code_point = ord(text[position])
-    kind = _RANGES[bisect_right(_FIRSTS, code_point) - 1][2]
     return Hidden(
         position=position,
         code_point=code_point,
-        name=unicodedata.name(chr(code_point), kind),
+        name=_name(code_point),
         legitimate=_legitimate(text, position, code_point, right_to_left=right_to_left),
     )
+
+
+@cache
+def _name(code_point: int) -> str:
+    kind = _RANGES[bisect_right(_FIRSTS, code_point) - 1][2]
+    return unicodedata.name(chr(code_point), kind)
 
 
 def _legitimate(text: str, position: int, code_point: int, *, right_to_left: bool) -> bool:

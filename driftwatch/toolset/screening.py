@@ -1,7 +1,7 @@
 """What the new text of a tool does to its reader that the old did not: orders, hidden characters, links."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from driftwatch.model import Json
@@ -16,6 +16,9 @@ from driftwatch.toolset.wording import listed, quote, rewording
 
 _SENTENCE = 4
 """Words that make a text of any string, wherever it stands."""
+
+_FEW = 20
+"""Up to so many texts are looked for in the canonical form; for more, all old texts are collected first."""
 
 _READ = ("title", "description", "annotations", "inputSchema", "outputSchema", "execution")
 """The members of a tool that count, beside its name."""
@@ -106,15 +109,16 @@ def screen(changes: list[Change], old: Entry, new: Entry) -> list[Change]:
     fresh = [
         item for item in texts(new.tool, old.tool) if item.described or item.prose or HIDDEN.search(item.text)
     ]
+    said_before = _said_before(old, len(fresh))
     for item in sorted(fresh, key=lambda item: (item.pointer, item.text)):
-        form = canonical(item.text)
-        if form in old.contract or form in old.surface:  # only moved
+        if said_before(item.text):  # only moved
             continue
         flags: tuple[str, ...] = ()
         said = ""
         does = traits((item,))
         if does:
-            past = past or traits(texts(old.tool))
+            if past is None:
+                past = traits(texts(old.tool))
             flags, said = judged(does, past)
         place = _accounting(places, item.pointer)
         if place is not None:
@@ -122,6 +126,18 @@ def screen(changes: list[Change], old: Entry, new: Entry) -> list[Change]:
         elif flags or (item.described and (isinstance(item.before, str) or not changes)):
             screened.append(flagged(_wording(item), flags, said))
     return screened
+
+
+def _said_before(old: Entry, questions: int) -> Callable[[str], bool]:
+    """A test whether a text stands anywhere in the old definition."""
+    if questions > _FEW:
+        return {item.text for item in texts(old.tool)}.__contains__
+
+    def found(text: str) -> bool:  # without reading the definition again
+        form = canonical(text)
+        return form in old.contract or form in old.surface
+
+    return found
 
 
 def traits(of: Iterable[Text]) -> Traits:
