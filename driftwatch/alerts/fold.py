@@ -7,7 +7,7 @@ tool list in several eras of a server.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from driftwatch.model import Event, EventKind
+from driftwatch.model import Era, Event, EventKind
 
 CHECKS = frozenset({EventKind.CHANGE, EventKind.RECOVERY, EventKind.COVERAGE_LOST, EventKind.COVERAGE_BACK})
 TOOLSETS = frozenset({EventKind.TOOLSET_CHANGED, EventKind.TOOLSET_RETURNED})
@@ -37,7 +37,8 @@ def _eras_together(events: Sequence[Event]) -> list[Event]:
     for event in events:
         for place, known in enumerate(together):
             if _same_difference(known, event):
-                eras = f"{known.details.get('era')} and {event.details.get('era')}"
+                spoken = {*str(known.details.get("era")).split(" and "), str(event.details.get("era"))}
+                eras = " and ".join(era for era in Era if era in spoken)
                 together[place] = replace(known, details={**known.details, "era": eras})
                 break
         else:

@@ -19,8 +19,8 @@ _FAULTS = {
     "self-signed": "The certificate is signed by itself and no trusted authority vouches for it",
     "unknown-ca": "The certificate's issuer is not a trusted authority",
     # Nobody can tell these two apart from outside: the issuer is simply not there.
-    "missing-intermediate": "The issuer's certificate was not sent and is not a trusted root: an intermediate "
-    "is missing, or the authority is a private one",
+    "missing-intermediate": "The issuer's certificate was not sent and is not a trusted root: an "
+    "intermediate is missing, or the authority is a private one",
     "wrong-host": "The certificate does not cover this host name",
     "protocol-version": "The server and this client share no TLS version",
     "alpn": "The server refuses to speak HTTP/1.1 over TLS",
@@ -48,9 +48,9 @@ def chain(url: str, openings: tuple[Opening, ...] | Missing, tls: Tls | Missing,
 
     How to fix it:
         Look at what is named. A missing intermediate: serve the full chain (leaf first, then every
-        intermediate); with nginx, Caddy or a load balancer that is the file called "fullchain", not "cert". An
-        expired certificate: renew it, and load the new file. A wrong host name: issue the certificate for
-        exactly the name that you publish.
+        intermediate); with nginx, Caddy or a load balancer that is the file called "fullchain", not "cert".
+        An expired certificate: renew it, and load the new file. A wrong host name: issue the certificate
+        for exactly the name that you publish.
 
         If the certificate is issued by a private authority on purpose, give driftwatch that authority's file
         as the server's `ca_file`.

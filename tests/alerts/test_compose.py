@@ -285,3 +285,31 @@ def test_other_subjects_and_servers_are_left_alone(event: Any) -> None:
         event(EventKind.FLAPPING),
     ]
     assert [story.last for story in fold(told)] == told
+
+
+def test_the_same_difference_in_two_eras_is_told_once_whatever_their_order() -> None:
+    def changed(era: str) -> Event:
+        details = {"era": era, "credential": "anonymous", "diff": None, "accepted": False}
+        return Event(
+            id=era,
+            server="api",
+            kind=EventKind.TOOLSET_CHANGED,
+            level=Level.WARNING,
+            alerts=True,
+            at=datetime(2026, 3, 1, tzinfo=UTC),
+            run="r1",
+            subject=f"toolset:{era}:anonymous",
+            before="dw1:a.b",
+            after="dw1:c.d",
+            details=details,
+        )
+
+    channel = ChannelRule(name="ops")
+    eras = [changed("legacy"), changed("modern")]
+    told = {compose(order, channel).body.partition("dw:")[0] for order in (eras, eras[::-1])}
+    (body,) = told
+    assert body.count("Toolset (modern and legacy)") == 1
+    # Lists that are not the same are two stories.
+    apart = compose([eras[0], replace(eras[1], after="dw1:e.f")], channel).body
+    assert "Toolset (legacy)" in apart
+    assert "Toolset (modern)" in apart
