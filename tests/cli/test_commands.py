@@ -268,7 +268,7 @@ def test_a_database_that_is_not_ours_is_refused_and_left_as_it_is(
 
 
 def start(folder: Path, *words: str) -> "subprocess.Popen[str]":
-    return subprocess.Popen(
+    process = subprocess.Popen(
         [*PROGRAM, *words],
         cwd=folder,
         stdout=subprocess.PIPE,
@@ -276,6 +276,15 @@ def start(folder: Path, *words: str) -> "subprocess.Popen[str]":
         text=True,
         env={key: value for key, value in os.environ.items() if not key.startswith("DRIFTWATCH")},
     )
+    return limited(process)
+
+
+def limited(process: "subprocess.Popen[str]") -> "subprocess.Popen[str]":
+    """End a process that outlives every test; what reads from it then ends too."""
+    watchdog = threading.Timer(120, process.kill)
+    watchdog.daemon = True
+    watchdog.start()
+    return process
 
 
 def read_until(process: "subprocess.Popen[str]", message: str) -> dict[str, Any]:

@@ -50,14 +50,17 @@ async def test_a_restart_repeats_nothing_and_loses_nothing(world: World, receive
 
 
 async def test_a_change_that_is_half_confirmed_survives_a_restart(world: World, receiver: Receiver) -> None:
+    world.interval = "1m"
     async with world.running():
         await world.rounds(1)
         world.sample.deploy("v2")
-        await world.rounds(1)
+        # Small steps: the first sighting is recorded long before the re-probes, 15 and 45 seconds later.
+        await world.rounds(1, step_s=1)
     assert receiver.messages == []
     async with world.running():
         # Two more agreeing reads are enough: the first one was not forgotten.
-        await world.rounds(2)
+        await world.rounds(2, step_s=1)
+        assert EventKind.TOOLSET_CHANGED in world.kinds()
         await world.clock.advance_until(lambda: bool(receiver.messages))
     assert len(receiver.messages) == 1
 

@@ -107,6 +107,7 @@ class World:
     channels: dict[str, str]
     servers: dict[str, str]
     listen: str = "127.0.0.1:0"
+    interval: str = "15m"
     keys: dict[str, str] = field(default_factory=dict)
     """More TOML for some servers, by name."""
     _store: SqliteStore | None = None
@@ -114,7 +115,7 @@ class World:
     @property
     def config(self) -> Config:
         path = self.folder / "config.toml"
-        tables = [f'[http]\nlisten = "{self.listen}"']
+        tables = [f'[monitor]\ninterval = "{self.interval}"\n[http]\nlisten = "{self.listen}"']
         tables += [
             f'[[server]]\nname = "{name}"\nurl = "{url}"\n{self.keys.get(name, "")}'
             for name, url in self.servers.items()
@@ -136,10 +137,10 @@ class World:
     def kinds(self) -> list[EventKind]:
         return [event.kind for event in self.read(lambda reader: reader.events(limit=1000))]
 
-    async def rounds(self, number: int, server: str = "bookshop") -> None:
-        """Let so many more probes be made."""
+    async def rounds(self, number: int, server: str = "bookshop", *, step_s: float = 60) -> None:
+        """Let so many more probes be made; with large steps there may be some more than that."""
         already = self.runs(server)
-        await self.clock.advance_until(lambda: self.runs(server) >= already + number, step_s=60)
+        await self.clock.advance_until(lambda: self.runs(server) >= already + number, step_s=step_s)
 
     def close(self) -> None:
         if self._store is not None:
