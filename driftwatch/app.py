@@ -26,7 +26,7 @@ from driftwatch.config import Config, Server
 from driftwatch.errors import StoreBusyError, StoreError
 from driftwatch.model import Event, EventKind, Level, ProbeRequest
 from driftwatch.observe import Observer, Watched, checks_policy, prober
-from driftwatch.probe import Resolver, SystemResolver, Target
+from driftwatch.probe import Pause, Resolver, SystemResolver, Target
 from driftwatch.schedule.due import DueTimes, first_due
 from driftwatch.schedule.queue import LocalQueue
 from driftwatch.schedule.ticker import TICK, Ticker
@@ -55,6 +55,8 @@ class Outside:
     sender: Sender
     random: Callable[[], float] = random.random
     tick: timedelta = TICK
+    pause: Pause = asyncio.sleep
+    """Waits before a probe's retry inside a run."""
 
     @classmethod
     def real(cls, config: Config) -> "Outside":
@@ -163,7 +165,7 @@ class Service:
         observer = Observer(
             watched={name: watched(config, server) for name, server in servers.items()},
             store=store,
-            prober=prober(clock=outside.clock, resolver=outside.resolver),
+            prober=prober(clock=outside.clock, resolver=outside.resolver, pause=outside.pause),
             clock=outside.clock,
             channels=[ChannelRule.of(channel) for channel in config.channels],
             group_wait=config.alerts.group_wait,

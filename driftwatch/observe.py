@@ -29,7 +29,7 @@ from driftwatch.model import (
     SurfaceSummary,
     Trigger,
 )
-from driftwatch.probe import Resolver, Target, TrustStore, probe
+from driftwatch.probe import Pause, Resolver, Target, TrustStore, probe
 from driftwatch.probe.outcome import blocked
 from driftwatch.store.ports import Reader, RunRecord, Store, StoredToolset, ToolsetRecord, Tx
 from driftwatch.toolset import Toolset
@@ -51,13 +51,19 @@ class Prober(Protocol):
         """Visit the target. Never raises for the server's fault."""
 
 
-def prober(*, clock: Clock, resolver: Resolver) -> Prober:
-    """A prober with one set of TLS contexts for all its visits."""
+def prober(*, clock: Clock, resolver: Resolver, pause: Pause = asyncio.sleep) -> Prober:
+    """A prober with one set of TLS contexts for all its visits; ``pause`` waits before a retry."""
     trust = TrustStore()
 
     async def visit(target: Target, *, depth: Depth, trigger: Trigger) -> Evidence:
         return await probe(
-            target, depth=depth, trigger=trigger, trust=trust, resolver=resolver, now=clock.now
+            target,
+            depth=depth,
+            trigger=trigger,
+            trust=trust,
+            resolver=resolver,
+            now=clock.now,
+            pause=pause,
         )
 
     return visit

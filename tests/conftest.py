@@ -4,6 +4,12 @@ import os
 import socket
 
 import pytest
+from hypothesis import settings
+
+# The suite gives the same answer every time; HYPOTHESIS_PROFILE=explore looks for new examples.
+settings.register_profile("same", derandomize=True, deadline=None, database=None)
+settings.register_profile("explore", deadline=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
 LOOPBACK = ("127.", "::1", "localhost")
 

@@ -10,9 +10,20 @@ without a token), ``steps`` (the order of it all), ``visit`` (from the first add
 
 from driftwatch.probe.connect import Resolver, SystemResolver
 from driftwatch.probe.credential import Credential
+from driftwatch.probe.dialogue import Pause
 from driftwatch.probe.request import Limits
 from driftwatch.probe.target import Target, ToolCall
 from driftwatch.probe.tls import TrustStore
 from driftwatch.probe.visit import probe
 
-__all__ = ["Credential", "Limits", "Resolver", "SystemResolver", "Target", "ToolCall", "TrustStore", "probe"]
+__all__ = [
+    "Credential",
+    "Limits",
+    "Pause",
+    "Resolver",
+    "SystemResolver",
+    "Target",
+    "ToolCall",
+    "TrustStore",
+    "probe",
+]

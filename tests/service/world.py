@@ -155,6 +155,7 @@ class World:
             sender=AppriseSender(secrets=config.secrets()),
             random=lambda: 0.0,
             tick=timedelta(milliseconds=20),
+            pause=lambda _: asyncio.sleep(0),
         )
         service = Service(config, outside)
         task = asyncio.create_task(service.run())

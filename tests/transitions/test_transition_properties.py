@@ -208,5 +208,5 @@ def test_whatever_a_server_does_it_is_not_probed_without_pause(data: st.DataObje
     sequence = data.draw(st.lists(st.sampled_from(views), min_size=1, max_size=40))
     timeline.run(timedelta(hours=12), lambda _: sequence[timeline.visits % len(sequence)])
     regular = 12 * 4
-    # The worst: each regular probe meets two new answers, and then it takes six to call it calm.
-    assert timeline.visits < 10 * regular
+    # The worst: each regular probe meets two or three new answers, and then it takes six to call it calm.
+    assert timeline.visits < 12 * regular
