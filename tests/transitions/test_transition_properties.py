@@ -208,5 +208,6 @@ def test_whatever_a_server_does_it_is_not_probed_without_pause(data: st.DataObje
     sequence = data.draw(st.lists(st.sampled_from(views), min_size=1, max_size=40))
     timeline.run(timedelta(hours=12), lambda _: sequence[timeline.visits % len(sequence)])
     regular = 12 * 4
-    # The worst: each regular probe meets two or three new answers, and then it takes six to call it calm.
-    assert timeline.visits < 12 * regular
+    # The worst that was found: answers that turn again just before they would be called calm or unsettled are
+    # watched all the time, 35 seconds apart on average.
+    assert timeline.visits < 30 * regular
