@@ -48,7 +48,7 @@ class MovedClock:
     def monotonic(self) -> float:
         return asyncio.get_running_loop().time() + self._added.total_seconds()
 
-    async def advance_until(self, condition: Callable[[], bool], *, step_s: float = 5) -> None:
+    async def advance_until(self, condition: Callable[[], bool], *, step_s: float = 20) -> None:
         """Let time pass in small steps, and the service work in between, until something is so."""
         async with asyncio.timeout(PATIENCE_S):
             while not condition():
