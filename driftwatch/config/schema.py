@@ -5,6 +5,7 @@ from typing import Any
 
 from pydantic import Field, PrivateAttr, ValidationInfo, field_validator, model_validator
 
+from driftwatch.config.ahead import ahead
 from driftwatch.config.alerting import Alerts, Channel
 from driftwatch.config.cautions import cautions
 from driftwatch.config.server import Server
@@ -92,7 +93,16 @@ class Config(Table):
     @property
     def warnings(self) -> tuple[str, ...]:
         """What is allowed but hardly meant, a sentence each."""
-        return tuple(cautions(self.servers, self.channels, self.http, self.hook))
+        tables = {
+            "monitor": (self.monitor,),
+            "server": self.servers,
+            "alerts": (self.alerts,),
+            "hook": (self.hook,),
+            "http": (self.http,),
+            "storage": (self.storage,),
+            "heartbeat": (self.heartbeat,),
+        }
+        return (*cautions(self.servers, self.channels, self.http, self.hook), *ahead(tables))
 
     def secrets(self) -> tuple[str, ...]:
         """Every loaded secret of at least four characters, the longest first, for redaction.

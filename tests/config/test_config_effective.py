@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from pydantic import ValidationError
 
-from driftwatch.config import Config, Rate, Server, adhoc
+from driftwatch.config import Config, Rate, Server, adhoc, load
 from driftwatch.errors import ConfigError
 from driftwatch.model import Level
 
@@ -291,6 +291,8 @@ def test_cautions_are_no_errors(loaded: Load) -> None:
         'server "a": its credential travels unencrypted, over http',
         "http.admin_token has fewer than 16 characters and can be guessed",
         "hook.secrets has one of fewer than 16 characters, which can be guessed",
+        "hook.secrets: this version checks it and does not act on it yet",
+        "http.admin_token: this version checks it and does not act on it yet",
     )
 
 
@@ -311,3 +313,20 @@ def test_a_probe_without_a_file_names_its_problems_by_key() -> None:
         'command line: name: a name has no "/" and does not begin with "-": addresses and commands use it',
         'command line: url: not a web address: a URL begins with "https://" or "http://"',
     ]
+
+
+def test_a_key_that_this_version_does_not_act_on_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text(
+        '[monitor]\ncanary_url = "https://up.example.org/"\n'
+        '[[server]]\nname = "api"\nurl = "https://h.example/mcp"\nproxy = "http://127.0.0.1:3128"\n'
+        'watch = ["tools", "prompts"]\n'
+        '[[alert]]\nname = "ops"\nurl = "json://h.example/"\n[heartbeat]\nurl = "https://beat.example/x"\n',
+        encoding="utf-8",
+    )
+    warnings = load(path, {}).warnings
+    named = [text.partition(":")[0] for text in warnings]
+    assert named == ["monitor.canary_url", 'server "api".proxy', 'server "api".watch', "heartbeat.url"]
+    plain = '[[server]]\nname = "api"\nurl = "https://h/mcp"\n[[alert]]\nname = "ops"\nurl = "json://h/"\n'
+    path.write_text(plain, encoding="utf-8")
+    assert load(path, {}).warnings == ()

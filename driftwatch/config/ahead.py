@@ -1,0 +1,29 @@
+"""Keys that are read and checked, and that this version does not act on yet: whoever sets one is told."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from driftwatch.config.values import Table
+
+AHEAD: Mapping[str, frozenset[str]] = {
+    "monitor": frozenset({"canary_url"}),
+    "server": frozenset({"proxy", "previous_name"}),
+    "alerts": frozenset({"reminder", "on_unchanged_deploy", "windows"}),
+    "hook": frozenset({"tokens", "token_files", "secrets", "secret_files"}),
+    "http": frozenset({"read_token", "read_token_file", "admin_token", "admin_token_file", "public_status"}),
+    "storage": frozenset({"backups"}),
+    "heartbeat": frozenset({"url", "url_file"}),
+}
+"""By table, the keys whose feature is not there yet."""
+
+_SPELLED = {"windows": "window"}
+
+
+def ahead(tables: Mapping[str, Sequence[Table]]) -> Iterator[str]:
+    """A sentence for every such key that was set, in the order of the tables."""
+    for name, entries in tables.items():
+        for entry in entries:
+            owner = f'server "{getattr(entry, "name", "")}"' if name == "server" else name
+            for key in sorted(AHEAD[name] & entry.model_fields_set):
+                yield f"{owner}.{_SPELLED.get(key, key)}: this version checks it and does not act on it yet"
+            if name == "server" and tuple(getattr(entry, "watch", ())) not in {(), ("tools",)}:
+                yield f"{owner}.watch: this version watches tools only"
