@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from driftwatch.model import Event, Json, State
 from driftwatch.store.ports import RunSummary, ServerStatus
 
-HEADING = ("server", *(state.words for state in State), "tools", "certificate", "last probe", "next")
+HEADING = ("server", *(state.words for state in State), "fingerprint", "certificate", "last probe", "next")
 """The columns of status_row."""
 
 
