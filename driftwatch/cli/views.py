@@ -12,8 +12,7 @@ HEADING = ("server", *(state.words for state in State), "fingerprint", "certific
 
 def status_row(item: ServerStatus, now: datetime) -> tuple[str, ...]:
     """One server: its states by number, fingerprint, certificate, and when it is visited."""
-    run = item.last_run
-    counts = run.counts if run else {}
+    run, counts = item.last_run, _counts(item)
     pairs = {
         state.confirmed.rsplit(":", 1)[-1][:12]
         for subject, state in item.memory.states.items()
@@ -21,7 +20,7 @@ def status_row(item: ServerStatus, now: datetime) -> tuple[str, ...]:
     }
     return (
         item.record.name,
-        *(str(counts.get(state.value, 0)) if run else "-" for state in State),
+        *(str(counts[state]) if run else "-" for state in State),
         " ".join(sorted(pairs)) or "-",
         f"{item.certificate.days_left(now)} days" if item.certificate else "-",
         _ago(now - run.taken_at) if run else "never",
@@ -35,6 +34,7 @@ def status_json(item: ServerStatus, now: datetime) -> Json:
     return {
         "name": item.record.name,
         "url": item.record.url,
+        "states": {state.value: number for state, number in _counts(item).items()},
         "last_run": run_json(item.last_run) if item.last_run else None,
         "next_due_at": iso(item.record.confirm_due_at or item.record.next_due_at),
         "certificate": None
@@ -55,6 +55,16 @@ def status_json(item: ServerStatus, now: datetime) -> Json:
             for incident in item.memory.incidents.values()
         ],
     }
+
+
+def _counts(item: ServerStatus) -> dict[State, int]:
+    """How many checks are in each state now: a light run does not look at all, so runs do not tell."""
+    counts = dict.fromkeys(State, 0)
+    for subject, state in item.memory.states.items():
+        if subject.startswith("check:"):
+            value = State.NOT_CHECKED if state.blocked_by else State(state.confirmed.partition(":")[0])
+            counts[value] += 1
+    return counts
 
 
 def event_row(event: Event) -> tuple[str, ...]:

@@ -357,6 +357,7 @@ def test_reading_commands_and_the_health_check_work_beside_the_service(
         assert "api" in status.out
         (server,) = json.loads(driftwatch("status", "--json").out)["servers"]
         assert server["last_run"]["states"]["verified"] > 0
+        assert sum(server["states"].values()) == len(checks.catalogue)
         history = json.loads(driftwatch("history", "api", "--json").out)
         assert {event["kind"] for event in history["events"]} >= {"baseline"}
         assert driftwatch("history", "other").code == 2
