@@ -32,7 +32,9 @@ from driftwatch.schedule.queue import LocalQueue
 from driftwatch.schedule.ticker import TICK, Ticker
 from driftwatch.store.ports import Imported, MessageRecord, MessageStatus, Retention, ServerRecord, Store, Tx
 from driftwatch.store.sqlite import InstanceLock, SqliteStore
-from driftwatch.web.health import Health, application
+from driftwatch.web.application import application
+from driftwatch.web.context import Context
+from driftwatch.web.health import Health
 from driftwatch.web.server import HttpServer
 
 log = logging.getLogger("driftwatch.service")
@@ -103,6 +105,8 @@ class Service:
         self._stop = asyncio.Event()
         self._ready = asyncio.Event()
         self._http: HttpServer | None = None
+        self._store: Store | None = None
+        self._wake: Callable[[], None] = lambda: None
         self._health = Health(migrated=False, tick_age_s=None, database=True, oldest_message_s=None)
 
     def stop(self) -> None:
@@ -132,17 +136,28 @@ class Service:
         listen = self._config.http.listen
         with InstanceLock(self._config.storage.path):
             self._http = HttpServer(listen.host, listen.port)
-            serving = asyncio.create_task(self._http.run(application(lambda: self._health)), name="http")
+            serving = asyncio.create_task(self._http.run(application(self._context())), name="http")
             store = None
             try:
                 store = open_store(self._config, self._outside.clock)
                 await asyncio.to_thread(store.migrate)
+                self._store = store
                 await self._work(store)
             finally:
                 self._http.stop()
                 await serving
+                self._store = None
                 if store is not None:
                     await asyncio.to_thread(store.close)
+
+    def _context(self) -> Context:
+        return Context(
+            config=lambda: self._config,
+            store=lambda: self._store,
+            health=lambda: self._health,
+            clock=self._outside.clock,
+            wake=lambda: self._wake(),  # noqa: PLW0108 - it is another one as soon as there is an outbox
+        )
 
     async def _work(self, store: Store) -> None:
         config, outside = self._config, self._outside
@@ -179,6 +194,8 @@ class Service:
             chores={"prune": (PRUNE_EVERY, functools.partial(self._prune, store))},
             tick=outside.tick,
         )
+
+        self._wake = outbox.wake
 
         async def handle(request: ProbeRequest) -> None:
             await observer.observe(request)

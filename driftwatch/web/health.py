@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
@@ -39,8 +38,8 @@ class Health:
         return self.migrated and self.tick_age_s is not None and self.alive and self.database and not late
 
 
-def application(health: Callable[[], Health]) -> Starlette:
-    """The ASGI application. It answers in words and with no detail that could help an attacker."""
+def routes(health: Callable[[], Health]) -> list[Route]:
+    """Both endpoints; they answer in words and with no detail that could help an attacker."""
 
     async def healthz(_: Request) -> JSONResponse:
         alive = health().alive
@@ -50,4 +49,4 @@ def application(health: Callable[[], Health]) -> Starlette:
         ready = health().ready
         return JSONResponse({"status": "ready" if ready else "not ready"}, 200 if ready else 503)
 
-    return Starlette(routes=[Route("/healthz", healthz), Route("/readyz", readyz)])
+    return [Route("/healthz", healthz), Route("/readyz", readyz)]

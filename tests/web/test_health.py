@@ -4,9 +4,10 @@ import json
 import socket
 
 import pytest
+from starlette.applications import Starlette
 
 from driftwatch.errors import ServiceError
-from driftwatch.web.health import Health, application
+from driftwatch.web.health import Health, routes
 from driftwatch.web.server import HttpServer
 
 FINE = Health(migrated=True, tick_age_s=1.0, database=True, oldest_message_s=None)
@@ -23,7 +24,7 @@ def ask(port: int, path: str) -> tuple[int, dict[str, str]]:
 
 async def answers(health: Health) -> dict[str, int]:
     server = HttpServer("127.0.0.1", 0)
-    running = asyncio.create_task(server.run(application(lambda: health)))
+    running = asyncio.create_task(server.run(Starlette(routes=routes(lambda: health))))
     found = {}
     for path in ("/healthz", "/readyz"):
         found[path], _ = await asyncio.to_thread(ask, server.port, path)
