@@ -325,4 +325,32 @@ class Event:
     """What compose needs to explain it; its shape per kind is documented in transitions."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Silence:
+    """A stretch of time in which what matches is recorded and told only if it is still so afterwards."""
+
+    id: str
+    """A UUID; people may shorten it."""
+    servers: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    """It is about the servers that are named, and those with any of these tags."""
+    checks: tuple[str, ...] = ()
+    """Ids of checks, a toolset's change being ``release/fingerprint``; empty for everything."""
+    starts_at: datetime
+    ends_at: datetime
+    reason: str
+    created_by: str
+    lifted_at: datetime | None = None
+    """When somebody ended it before its time."""
+
+    @property
+    def over_at(self) -> datetime:
+        """When it ends, or ended."""
+        return min(self.ends_at, self.lifted_at) if self.lifted_at else self.ends_at
+
+    def in_force(self, now: datetime) -> bool:
+        """Whether it holds at this moment."""
+        return self.starts_at <= now < self.over_at
+
+
 _DAY = datetime(2000, 1, 2) - datetime(2000, 1, 1)  # noqa: DTZ001 - only the difference is used

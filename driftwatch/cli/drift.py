@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from driftwatch.cli.options import ConfigOption, JsonOption, load_beside, open_readonly, print_json
+from driftwatch.cli.options import ConfigOption, JsonOption, load_beside, open_readonly, person, print_json
 from driftwatch.errors import UsageError
 
 if TYPE_CHECKING:
@@ -60,33 +60,21 @@ def accept(
     reason: Annotated[str, typer.Option(help="Why; it is kept with the event.")],
 ) -> None:
     """Make a server's current toolset the baseline, by the fingerprint of the list that you have read."""
-    import getpass
     from datetime import UTC, datetime
 
-    from driftwatch.model import Depth
+    from driftwatch import actions
     from driftwatch.store.sqlite import SqliteStore
-    from driftwatch.transitions import ConfirmProbe
-    from driftwatch.transitions import accept as accepted
 
     store = SqliteStore(load_beside(config).storage.path)
     try:
-        with store.read() as reader:
-            pair = _pair(fingerprint, _memory(reader, server))
-            record = reader.server(server)
-        planned = None
-        if record is not None and record.confirm_due_at is not None and record.confirm_depth is not None:
-            planned = ConfirmProbe(due_at=record.confirm_due_at, depth=Depth(record.confirm_depth))
         with store.write() as tx:
-            memory = tx.lock_server(server)
-            if memory is None:
-                raise UsageError(f"no server is named {server!r}")
-            now = datetime.now(UTC)
-            changes = accepted(memory, pair, by=getpass.getuser(), reason=reason, now=now, confirm=planned)
-            tx.apply(server, changes, ())
+            done = actions.accept(tx, server, fingerprint, by=person(), reason=reason, now=datetime.now(UTC))
     finally:
         store.close()
-    names = ", ".join(event.subject or "" for event in changes.events)
-    typer.echo(f"{server}: accepted {pair} for {names}" if names else f"{server}: {pair} is accepted already")
+    if done.subjects:
+        typer.echo(f"{server}: accepted {done.fingerprint} for {', '.join(done.subjects)}")
+    else:
+        typer.echo(f"{server}: {done.fingerprint} is accepted already")
 
 
 def _memory(reader: "Reader", server: str) -> "Memory":
@@ -95,27 +83,6 @@ def _memory(reader: "Reader", server: str) -> "Memory":
         names = ", ".join(item.record.name for item in reader.status()[:10]) or "none"
         raise UsageError(f"no server is named {server!r}; remembered: {names}")
     return memory
-
-
-def _pair(fingerprint: str, memory: "Memory") -> str:
-    """The current pair that a whole or shortened fingerprint names. Raises UsageError for any other."""
-    current = {state.confirmed for subject, state in memory.states.items() if subject.startswith("toolset:")}
-    found = [pair for pair in current if _names(fingerprint, pair)]
-    if len(found) == 1:
-        return found[0]
-    listed = ", ".join(sorted(current)) or "none"
-    raise UsageError(f"{fingerprint!r} is not the fingerprint of a current toolset; current: {listed}")
-
-
-def _names(fingerprint: str, pair: str) -> bool:
-    """Whether a fingerprint is the pair, or its short form ``dw1:1a2b3c4d.5e6f7a8b``."""
-    shortest = 8
-    given, whole = (text.partition(":")[2].split(".") for text in (fingerprint, pair))
-    same_form = fingerprint.partition(":")[0] == pair.partition(":")[0] and len(given) == len(whole)
-    return same_form and all(
-        len(short) >= shortest and digest.startswith(short)
-        for short, digest in zip(given, whole, strict=True)
-    )
 
 
 def _compare(
@@ -133,9 +100,11 @@ def _compare(
 
 
 def _stored(reader: "Reader", server: str, fingerprint: str) -> "StoredToolset":
+    from driftwatch.actions import names_pair
+
     memory = _memory(reader, server)
     known = {*memory.seen_fingerprints, *(state.accepted or "" for state in memory.states.values())}
-    pairs = [pair for pair in known if pair == fingerprint or _names(fingerprint, pair)]
+    pairs = [pair for pair in known if pair == fingerprint or names_pair(fingerprint, pair)]
     stored = reader.toolset(server, pairs[0] if len(pairs) == 1 else fingerprint)
     if stored is None:
         raise UsageError(f"{server}: no tool list with the fingerprint {fingerprint} is remembered")

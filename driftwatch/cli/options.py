@@ -1,5 +1,6 @@
 """Options and outputs that several commands share."""
 
+import getpass
 import json
 import os
 import sys
@@ -75,6 +76,14 @@ def open_readonly(config: "Config") -> "SqliteStore":
     from driftwatch.store.sqlite import SqliteStore
 
     return SqliteStore.open_readonly(config.storage.path)
+
+
+def person() -> str:
+    """Who runs this command, for the history; in a container the user may have no name."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return f"uid {os.getuid()}"
 
 
 def print_json(value: Any) -> None:

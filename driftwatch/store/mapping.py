@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import RowMapping
 
-from driftwatch.model import Certificate, Event, EventKind, ProbeRequest, State
+from driftwatch.model import Certificate, Event, EventKind, ProbeRequest, Silence, State
 from driftwatch.store.columns import from_micros, to_micros
 from driftwatch.store.ports import FrozenMessage, MessageRecord, RunRecord, RunSummary, ServerRecord
 from driftwatch.transitions import Incident, Memory, SubjectState
@@ -130,6 +130,29 @@ def incident(row: RowMapping) -> Incident:
 def incident_values(server_id: int, value: Incident) -> Values:
     """An incident as a row."""
     return {"server_id": server_id, **{name: getattr(value, name) for name in Incident.__slots__}}
+
+
+def silence(row: RowMapping) -> Silence:
+    """A silence's row."""
+    matcher = row["matcher"]
+    return Silence(
+        id=row["id"],
+        servers=tuple(matcher["servers"]),
+        tags=tuple(matcher["tags"]),
+        checks=tuple(matcher["checks"]),
+        starts_at=row["starts_at"],
+        ends_at=row["ends_at"],
+        reason=row["reason"],
+        created_by=row["created_by"],
+        lifted_at=row["lifted_at"],
+    )
+
+
+def silence_values(value: Silence) -> Values:
+    """A silence as a row."""
+    values = asdict(value)
+    matcher = {name: list(values.pop(name)) for name in ("servers", "tags", "checks")}
+    return {"matcher": matcher, **values}
 
 
 def certificate(row: RowMapping) -> Certificate | None:

@@ -11,8 +11,18 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Protocol, TypeVar
 
-from driftwatch.model import Certificate, Event, EventKind, Fingerprint, Json, Level, ProbeRequest, Report
-from driftwatch.transitions import Changes, Memory
+from driftwatch.model import (
+    Certificate,
+    Event,
+    EventKind,
+    Fingerprint,
+    Json,
+    Level,
+    ProbeRequest,
+    Report,
+    Silence,
+)
+from driftwatch.transitions import Changes, Incident, Memory
 
 T = TypeVar("T")
 
@@ -272,8 +282,71 @@ class Pruned:
         return Pruned(**{name: getattr(self, name) + getattr(other, name) for name in self.__slots__})
 
 
-class Tx(Protocol):
-    """One write transaction."""
+class Reader(Protocol):
+    """One consistent read."""
+
+    def memory(self, server: str) -> Memory | None:
+        """What is remembered about a server; None for an unknown one."""
+
+    def toolset(self, server: str, pair: str) -> StoredToolset | None:
+        """A remembered tool list by its fingerprint's pair."""
+
+    def status(self) -> list[ServerStatus]:
+        """Every configured server, by name."""
+
+    def server(self, name: str) -> ServerRecord | None:
+        """One server's row."""
+
+    def events(
+        self,
+        server: str | None = None,
+        before: tuple[datetime, str] | None = None,
+        limit: int = 50,
+        kinds: Sequence[EventKind] = (),
+    ) -> list[Event]:
+        """The newest events first, below a keyset (at, id)."""
+
+    def runs(self, server: str, before: datetime | None = None, limit: int = 50) -> list[RunSummary]:
+        """The newest runs first."""
+
+    def intervals(
+        self, server: str, subject: str | None = None, before: datetime | None = None, limit: int = 200
+    ) -> list[StateInterval]:
+        """The stretches of time in which subjects had one value, the newest first."""
+
+    def messages(self, status: MessageStatus | None = None, limit: int = 100) -> list[MessageRecord]:
+        """The newest messages first."""
+
+    def message(self, message: str) -> MessageRecord | None:
+        """One message by its id."""
+
+    def messages_like(self, prefix: str) -> list[MessageRecord]:
+        """The messages whose ids begin so; at most two, since more than one is one too many."""
+
+    def incidents_like(self, prefix: str) -> list[tuple[str, Incident]]:
+        """The open incidents whose ids begin so, with their servers' names; at most two."""
+
+    def silences(self, now: datetime | None = None, limit: int = 1000) -> list[Silence]:
+        """The silences in force at a moment, or all of them; the newest first."""
+
+    def backlog(self) -> list[Backlog]:
+        """The channels with messages that are not delivered yet, by name."""
+
+    def next_due(self) -> datetime | None:
+        """When the next probe is due."""
+
+    def waiting_requests(self, limit: int = 1000) -> list[ProbeRequest]:
+        """Persisted requests that were not carried out: what waits, and what was handed out and has no run.
+
+        ``take_due`` hands out all of them when they are due, after a restart too; this is for people.
+        """
+
+    def heartbeat(self) -> Heartbeat | None:
+        """The latest sign of life of a service; None before the first."""
+
+
+class Tx(Reader, Protocol):
+    """One write transaction; it reads what it has written."""
 
     def lock_server(self, server: str) -> Memory | None:
         """Lock a server's row and read what is remembered; the first call of every run's transaction."""
@@ -372,62 +445,14 @@ class Tx(Protocol):
     def db_now(self) -> datetime:
         """The database's clock, for leases only."""
 
-    def heartbeat(self, owner: str, now: datetime) -> None:
+    def add_silence(self, silence: Silence) -> None:
+        """Write a new silence."""
+
+    def lift_silence(self, silence: str, now: datetime) -> None:
+        """End a silence before its time."""
+
+    def record_heartbeat(self, owner: str, now: datetime) -> None:
         """Note that the service is alive."""
-
-
-class Reader(Protocol):
-    """One consistent read."""
-
-    def memory(self, server: str) -> Memory | None:
-        """What is remembered about a server; None for an unknown one."""
-
-    def toolset(self, server: str, pair: str) -> StoredToolset | None:
-        """A remembered tool list by its fingerprint's pair."""
-
-    def status(self) -> list[ServerStatus]:
-        """Every configured server, by name."""
-
-    def server(self, name: str) -> ServerRecord | None:
-        """One server's row."""
-
-    def events(
-        self,
-        server: str | None = None,
-        before: tuple[datetime, str] | None = None,
-        limit: int = 50,
-        kinds: Sequence[EventKind] = (),
-    ) -> list[Event]:
-        """The newest events first, below a keyset (at, id)."""
-
-    def runs(self, server: str, before: datetime | None = None, limit: int = 50) -> list[RunSummary]:
-        """The newest runs first."""
-
-    def intervals(
-        self, server: str, subject: str | None = None, before: datetime | None = None, limit: int = 200
-    ) -> list[StateInterval]:
-        """The stretches of time in which subjects had one value, the newest first."""
-
-    def messages(self, status: MessageStatus | None = None, limit: int = 100) -> list[MessageRecord]:
-        """The newest messages first."""
-
-    def message(self, message: str) -> MessageRecord | None:
-        """One message by its id."""
-
-    def backlog(self) -> list[Backlog]:
-        """The channels with messages that are not delivered yet, by name."""
-
-    def next_due(self) -> datetime | None:
-        """When the next probe is due."""
-
-    def waiting_requests(self, limit: int = 1000) -> list[ProbeRequest]:
-        """Persisted requests that were not carried out: what waits, and what was handed out and has no run.
-
-        ``take_due`` hands out all of them when they are due, after a restart too; this is for people.
-        """
-
-    def heartbeat(self) -> Heartbeat | None:
-        """The latest sign of life of a service; None before the first."""
 
 
 class Store(Protocol):

@@ -1,21 +1,32 @@
-"""One write transaction, put together from its parts; the read is in ``history``."""
+"""One write transaction, put together from its parts."""
 
 import os
 from datetime import datetime, timedelta
 
 from driftwatch import __version__
+from driftwatch.model import Silence
+from driftwatch.store import mapping
 from driftwatch.store import statements as sql
 from driftwatch.store.due import DueTimes
+from driftwatch.store.history import SqlReader
 from driftwatch.store.outbox import Outbox
 from driftwatch.store.recording import Recording
 
 FORGET_INSTANCE_AFTER = timedelta(days=1)
 
 
-class SqlTx(Recording, DueTimes, Outbox):
-    """One write transaction."""
+class SqlTx(SqlReader, Recording, DueTimes, Outbox):
+    """One write transaction; it reads what it has written."""
 
-    def heartbeat(self, owner: str, now: datetime) -> None:
+    def add_silence(self, silence: Silence) -> None:
+        """Write a new silence."""
+        self._run(sql.ADD_SILENCE, mapping.silence_values(silence))
+
+    def lift_silence(self, silence: str, now: datetime) -> None:
+        """End a silence before its time."""
+        self._run(sql.LIFT_SILENCE, {"key": silence, "lifted_at": now})
+
+    def record_heartbeat(self, owner: str, now: datetime) -> None:
         """Note that the service is alive."""
         values = {
             "owner": owner,

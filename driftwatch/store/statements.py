@@ -32,6 +32,7 @@ events = _of["event"]
 deliveries = _of["event_delivery"]
 messages = _of["message"]
 channels = _of["channel"]
+silences = _of["silence"]
 instances = _of["instance"]
 
 _NOW = bindparam("now", type_=Moment)
@@ -246,6 +247,12 @@ DROP_DELIVERIES = (
     .values(dropped_at=_NOW)
     .returning(deliveries.c.event_id)
 )
+MESSAGES_LIKE = (
+    sa.select(messages)
+    .where(sa.func.substr(messages.c.id, 1, bindparam("length")) == bindparam("prefix"))
+    .order_by(messages.c.id)
+    .limit(2)
+)
 BACKLOG = (
     sa.select(messages.c.channel, sa.func.count(), sa.func.min(messages.c.created_at))
     .where(_message_waits)
@@ -261,6 +268,25 @@ HASTEN = (
     sa.update(channels).where(channels.c.paused_until > _HORIZON).values(paused_until=None),
 )
 """Waits that end after the horizon end now."""
+
+# --- silences, and what people say about incidents
+
+ADD_SILENCE = sa.insert(silences)
+LIFT_SILENCE = sa.update(silences).where(silences.c.id == bindparam("key"))
+SILENCES = sa.select(silences).order_by(silences.c.starts_at.desc(), silences.c.id).limit(bindparam("limit"))
+SILENCES_IN_FORCE = SILENCES.where(
+    silences.c.starts_at <= _NOW, silences.c.ends_at > _NOW, silences.c.lifted_at.is_(None)
+)
+INCIDENTS_LIKE = (
+    sa.select(incidents, servers.c.name)
+    .join(servers, servers.c.id == incidents.c.server_id)
+    .where(
+        incidents.c.closed_at.is_(None),
+        sa.func.substr(incidents.c.id, 1, bindparam("length")) == bindparam("prefix"),
+    )
+    .order_by(incidents.c.id)
+    .limit(2)
+)
 
 # --- history
 

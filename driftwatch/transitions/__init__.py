@@ -27,14 +27,17 @@ id of the incident that the event opens, carries on or closes, or null:
 * ``baseline``: ``{"states": {state: count}, "fingerprints": {subject: pair}}``
 * ``rebased``: ``{"moved": [{"subject", "before", "after"}], "added": [subjects], "removed": [subjects]}``
 * ``accepted``: ``{"by": str, "reason": str}``
+* ``acked``: ``{"by": str, "incident": id}``
+* ``silenced``, ``unsilenced``: ``{"by": str, "silence": id, "servers", "tags", "checks": [names], "ends_at",
+  "reason": str}``
 * ``tls_renewed``: ``{"not_after", "previous_not_after", "leaf_sha256", "previous_leaf_sha256", "issuer",
   "previous_issuer", "names_added": [names], "names_lost": [names]}``
 """
 
-from driftwatch.transitions.accepting import accept
 from driftwatch.transitions.changes import Changes, ConfirmProbe, Interval, ToolsetObservation
 from driftwatch.transitions.decide import apply, decide
 from driftwatch.transitions.memory import Incident, Memory, Policy, SubjectState
+from driftwatch.transitions.personal import accept, ack
 from driftwatch.transitions.values import ERAS, check_subject, toolset_subject
 
 __all__ = [
@@ -48,6 +51,7 @@ __all__ = [
     "SubjectState",
     "ToolsetObservation",
     "accept",
+    "ack",
     "apply",
     "check_subject",
     "decide",

@@ -134,9 +134,9 @@ def test_the_heartbeat_is_the_latest_one_and_remembers_its_start(world: World) -
     with world.store.read() as reader:
         assert reader.heartbeat() is None
     with world.store.write() as tx:
-        tx.heartbeat("old", START - 2 * DAY)
-        tx.heartbeat("me", START)
-        tx.heartbeat("me", START + MINUTE)
+        tx.record_heartbeat("old", START - 2 * DAY)
+        tx.record_heartbeat("me", START)
+        tx.record_heartbeat("me", START + MINUTE)
     with world.store.read() as reader:
         beat = reader.heartbeat()
     assert beat is not None

@@ -1,0 +1,87 @@
+"""What a person says about what was confirmed: that a toolset may stay, that an incident is known. Pure."""
+
+import uuid
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from datetime import datetime
+
+from driftwatch.model import Event, EventKind, Json, Level
+from driftwatch.transitions.changes import Changes, ConfirmProbe
+from driftwatch.transitions.memory import Memory
+
+
+def accept(
+    memory: Memory, pair: str, *, by: str, reason: str, now: datetime, confirm: ConfirmProbe | None = None
+) -> Changes:
+    """Make ``pair`` the baseline of every surface whose confirmed toolset it is; its incident is over.
+
+    No changes where it is that already, or is not what any surface shows: nobody accepts what they have not
+    read. ``confirm`` is the re-probe that is planned and stays so.
+    """
+    states, incidents, events = [], [], []
+    for subject, state in memory.states.items():
+        if not subject.startswith("toolset:") or state.confirmed != pair or state.accepted == pair:
+            continue
+        event = _event(
+            memory,
+            EventKind.ACCEPTED,
+            subject,
+            now,
+            before=state.accepted,
+            after=pair,
+            details={"by": by, "reason": reason},
+        )
+        events.append(event)
+        states.append(replace(state, accepted=pair, incident=None))
+        incident = memory.incidents.get(subject)
+        if incident is not None:
+            incidents.append(replace(incident, closed_at=now, closing_event=event.id, next_reminder_at=None))
+    return Changes(states=tuple(states), incidents=tuple(incidents), events=tuple(events), confirm=confirm)
+
+
+def ack(
+    memory: Memory,
+    subjects: Collection[str],
+    *,
+    by: str,
+    now: datetime,
+    confirm: ConfirmProbe | None = None,
+) -> Changes:
+    """Note that somebody knows of the open incidents of these subjects: nobody is reminded of them.
+
+    It holds until an incident is over or its value becomes another one. No changes for those that were
+    acknowledged before.
+    """
+    incidents, events = [], []
+    for subject, incident in memory.incidents.items():
+        if subject not in subjects or incident.acked_at is not None:
+            continue
+        incidents.append(replace(incident, acked_at=now, acked_by=by))
+        details = {"by": by, "incident": incident.id}
+        events.append(_event(memory, EventKind.ACKED, subject, now, after=incident.value, details=details))
+    return Changes(incidents=tuple(incidents), events=tuple(events), confirm=confirm)
+
+
+def _event(
+    memory: Memory,
+    kind: EventKind,
+    subject: str,
+    now: datetime,
+    *,
+    details: Mapping[str, Json],
+    after: str,
+    before: str | None = None,
+) -> Event:
+    return Event(
+        id=str(uuid.uuid4()),
+        server=memory.server,
+        kind=kind,
+        level=Level.INFO,
+        alerts=False,
+        at=now,
+        run=None,
+        subject=subject,
+        before=before,
+        after=after,
+        details=details,
+    )
