@@ -1,0 +1,1 @@
+"""The deploy webhook: ``POST /hooks/deploy``, and ``GET /api/v1/deploys/{id}``, where it can be followed."""

@@ -1,0 +1,31 @@
+"""Errors in one shape for every door: problem details (RFC 9457) with a sentence about what to do."""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+
+from driftwatch.model import Json
+
+MEDIA_TYPE = "application/problem+json"
+
+
+def problem(
+    status: int, detail: str, *, headers: Mapping[str, str] | None = None, **members: Json
+) -> JSONResponse:
+    """An error as JSON: ``title`` names the status, ``detail`` says what is wrong, ``members`` add to it."""
+    content = {"title": HTTPStatus(status).phrase, "status": status, "detail": detail, **members}
+    return JSONResponse(content, status, headers, MEDIA_TYPE)
+
+
+async def on_http_exception(_: Request, error: Exception) -> JSONResponse:
+    """What Starlette raises by itself (no such path, not this method), in the same shape."""
+    assert isinstance(error, HTTPException)  # noqa: S101 - it is registered for nothing else
+    return problem(error.status_code, error.detail, headers=error.headers)
+
+
+async def on_bug(_: Request, __: Exception) -> JSONResponse:
+    """A bug of ours: nothing of it is shown; the trace is in the log."""
+    return problem(500, "a bug in driftwatch; its log has the trace")
