@@ -6,7 +6,7 @@ from driftwatch.config.values import Table
 
 AHEAD: Mapping[str, frozenset[str]] = {
     "monitor": frozenset({"canary_url"}),
-    "server": frozenset({"proxy", "previous_name"}),
+    "server": frozenset({"previous_name"}),
     "alerts": frozenset({"reminder", "on_unchanged_deploy", "windows"}),
     "hook": frozenset({"tokens", "token_files", "secrets", "secret_files"}),
     "http": frozenset({"read_token", "read_token_file", "admin_token", "admin_token_file", "public_status"}),

@@ -135,7 +135,9 @@ class Server(Table):
         "is renewed. Without it: token, oauth, headers or anonymous.",
     )
     proxy: ProxyUrl | None = Field(
-        default=None, description="HTTP proxy to go through; the environment is ignored."
+        default=None,
+        description="HTTP proxy that every connection goes through, those for a token too; the "
+        "environment is ignored.",
     )
     ca_file: ExistingFile | None = Field(
         default=None,

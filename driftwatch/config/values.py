@@ -326,6 +326,8 @@ def _plain_url(value: str) -> str:
 
 def _proxy_url(value: str) -> str:
     parts = urlsplit(_web_url(value, userinfo=True))
+    if parts.scheme != "http":
+        raise InvalidValueError("driftwatch speaks with proxies over plain http only")
     if parts.path not in {"", "/"} or parts.query:
         raise InvalidValueError('a proxy is a scheme, a host and a port: "http://proxy.example.com:3128"')
     return value

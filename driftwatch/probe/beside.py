@@ -5,13 +5,14 @@ import secrets
 from dataclasses import dataclass, replace
 from typing import Any
 
-from driftwatch.evidence import Burst, Evidence, LogSearch, Missing, Replicas, SlowCall
+from driftwatch.evidence import Addresses, Burst, Evidence, LogSearch, Missing, Replicas, SlowCall
 from driftwatch.probe import addresses, burst, log_files, replicas, slow_tool
 from driftwatch.probe.connect import Resolver
 from driftwatch.probe.dialogue import PACE_S
 from driftwatch.probe.further import Door
 
 NO_LOGS = Missing("a probe from outside cannot read the server's logs", "no-logs")
+THROUGH_PROXY = Missing("connections go through a proxy, which picks the address", "proxy")
 ASKED_TO_WAIT = Missing("the server asked for a pause (Retry-After)", "rate-limited")
 
 
@@ -34,11 +35,7 @@ class Beside:
     async def complete(self, evidence: Evidence) -> Evidence:
         """The evidence with its addresses, replicas, slow tool and logs, and last of all a burst."""
         reachable = evidence.outcome.reachable
-        seen: dict[str, Any] = {
-            "addresses": await addresses.knock(self.door.target.url, self.resolver)
-            if reachable
-            else evidence.blocker
-        }
+        seen: dict[str, Any] = {"addresses": await self._addresses() if reachable else evidence.blocker}
         seen["replicas"] = _silence(evidence) or await self._replicas(evidence)
         seen["slow_call"] = await self._slow_call(evidence)
         seen["logs"] = await self._logs(evidence)
@@ -47,6 +44,10 @@ class Beside:
         return replace(
             evidence, **seen, requests=evidence.requests + self.door.requests, retry_after_s=asked or None
         )
+
+    async def _addresses(self) -> Addresses | Missing:
+        target = self.door.target
+        return THROUGH_PROXY if target.proxy else await addresses.knock(target.url, self.resolver)
 
     async def _replicas(self, evidence: Evidence) -> Replicas | Missing:
         limits = self.door.target.limits

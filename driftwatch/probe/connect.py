@@ -89,6 +89,17 @@ async def addresses(resolver: Resolver, host: str, port: int) -> list[Address]:
     return list(found)
 
 
+def refused_unseen(host: str, *, own: bool) -> str | None:
+    """Why a host is not asked for where a proxy would resolve its name; None when it may be.
+
+    ``own`` is the configured host. What another host resolves to behind the proxy cannot be judged from here.
+    """
+    try:
+        return refusal(ip_address(host), named_by_server=not own)
+    except ValueError:
+        return None if own else f"which address {host} has behind the proxy cannot be known"
+
+
 async def dial(
     found: Sequence[Address], *, named_by_server: bool, patience_s: float, faults: list[AddressFault]
 ) -> "SocketStream":

@@ -11,6 +11,7 @@ from driftwatch.evidence import Tls
 from driftwatch.probe.connect import READ_SIZE, SocketStream
 from driftwatch.probe.fault import HTTPCORE, Broken
 from driftwatch.probe.place import Place
+from driftwatch.probe.proxy import Proxy
 
 SETTLE_S = 0.05
 """How long the next request waits for the end of a reply that was left early, to use its connection again."""
@@ -35,12 +36,21 @@ class _Http11(httpcore.AsyncHTTP11Connection):
 class Connection:
     """Asks one thing at a time and hands out the body in chunks as they come."""
 
-    def __init__(self, stream: SocketStream, place: Place, certificate: Tls | None = None) -> None:
+    def __init__(
+        self,
+        stream: SocketStream,
+        place: Place,
+        certificate: Tls | None = None,
+        *,
+        forwarder: Proxy | None = None,
+    ) -> None:
         self.stream = stream
         self.place = place
+        self._forwarder = forwarder
+        """The proxy that every single request is addressed to; None for a tunnel too."""
         self.certificate = certificate
         """What its handshake showed; None for plain TCP."""
-        self._http = _Http11(place.origin, stream)
+        self._http = _Http11(place.origin if forwarder is None else forwarder.place.origin, stream)
         self._response: httpcore.Response | None = None
         self._ended = False
         self._chunks: AsyncGenerator[bytes, None] | None = None
@@ -50,7 +60,14 @@ class Connection:
     ) -> httpcore.Response:
         """Send a request and read the header block of its reply."""
         self.stream.expect(max_headers)
-        request = httpcore.Request(method, place.url, headers=headers, content=content)
+        url = place.url
+        if self._forwarder is not None:
+            origin = self._forwarder.place.origin
+            url = httpcore.URL(
+                scheme=origin.scheme, host=origin.host, port=origin.port, target=bytes(place.url)
+            )
+            headers = [*headers, *self._forwarder.headers]
+        request = httpcore.Request(method, url, headers=headers, content=content)
         self._response = response = await self._http.handle_async_request(request)
         self._chunks = cast(
             "AsyncGenerator[bytes, None]", aiter(cast("AsyncIterable[bytes]", response.stream))

@@ -10,7 +10,18 @@ from driftwatch.model import Era
 from driftwatch.probe import eras
 
 _NETWORK = frozenset(
-    {"dns", "refused", "unreachable", "address", "timeout", "reset", "certificate", "tls", "deadline"}
+    {
+        "dns",
+        "refused",
+        "unreachable",
+        "address",
+        "timeout",
+        "reset",
+        "certificate",
+        "tls",
+        "deadline",
+        "proxy",
+    }
 )
 CLIENT_ERROR = range(400, 500)
 SERVER_ERROR = range(500, 600)

@@ -11,6 +11,7 @@ from driftwatch.evidence import ANONYMOUS
 from driftwatch.model import Json
 from driftwatch.probe.credential import Credential
 from driftwatch.probe.oauth import Client, ClientCredentials
+from driftwatch.probe.proxy import Proxy
 from driftwatch.probe.request import Limits
 from driftwatch.probe.source import Source, TokenFile, secret_file
 
@@ -56,6 +57,8 @@ class Target:
     ca_file: Path | None = None
     client_cert: Path | None = None
     client_key: Path | None = None
+    proxy: Proxy | None = None
+    """Where every connection goes through, those for a token too."""
     negative_probes: bool = True
     """False: a full probe leaves the deliberate bad requests out."""
     origin: str = "checked"
@@ -93,6 +96,7 @@ class Target:
             "max_tools": limits.max_tools,
             "trust": "default" if self.ca_file is None else self.ca_file.name,
             "client_certificate": self.client_cert is not None,
+            "proxy": self.proxy is not None,
             "negative_probes": self.negative_probes,
             "origin": self.origin,
             "checks_off": list(self.checks_off),
@@ -122,6 +126,7 @@ class Target:
             ca_file=server.ca_file,
             client_cert=server.client_cert,
             client_key=server.client_key,
+            proxy=None if server.proxy is None else Proxy.of(server.proxy),
             negative_probes=server.negative_probes,
             origin=server.origin,
             checks_off=tuple(server.checks.off),

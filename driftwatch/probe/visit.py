@@ -47,7 +47,15 @@ async def probe(
     roots = trust.get(ca_file=target.ca_file, client_cert=target.client_cert, client_key=target.client_key)
 
     def wire(url: str, credential: Credential | None, limits: Limits) -> Wire:
-        return Wire(url=url, tls=roots, resolver=resolver, clock=now, limits=limits, credential=credential)
+        return Wire(
+            url=url,
+            tls=roots,
+            resolver=resolver,
+            clock=now,
+            limits=limits,
+            credential=credential,
+            proxy=target.proxy,
+        )
 
     errand = Errand(wire=wire, limits=target.limits, now=now)
     try:

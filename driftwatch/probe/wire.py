@@ -26,6 +26,7 @@ from driftwatch.probe.credential import QUERY, SESSION, Credential, Redactor
 from driftwatch.probe.encoding import Inflater, inflater
 from driftwatch.probe.fault import HTTPCORE, Broken
 from driftwatch.probe.place import Place, place
+from driftwatch.probe.proxy import Proxy
 from driftwatch.probe.recording import Recording
 from driftwatch.probe.request import Limits, Read, Reply, Request
 from driftwatch.probe.sse import SseEvent
@@ -59,6 +60,7 @@ class Wire:
         clock: Callable[[], datetime],
         limits: Limits | None = None,
         credential: Credential | None = None,
+        proxy: Proxy | None = None,
     ) -> None:
         endpoint = place(url)
         if endpoint is None:
@@ -73,6 +75,7 @@ class Wire:
         self._now = clock
         self._limits = limits or Limits()
         self._credential: Credential | None = None
+        self._proxy = proxy
         self._address_faults: list[AddressFault] = []
         self._other_faults: list[AddressFault] = []
         self._kept: dict[tuple[str, str, int], Connection] = {}
@@ -81,6 +84,8 @@ class Wire:
         self._deadline = self._time() + self._limits.deadline_s
         for name, value in endpoint.secrets:
             self._redactor.learn_named(name, value, QUERY)
+        for secret in () if proxy is None else proxy.secrets:
+            self._redactor.learn(secret, "proxy")
         if credential is not None:
             self.use(credential)
 
@@ -194,6 +199,9 @@ class Wire:
                     raise
                 kept = None
                 continue
+            if self._proxy is not None and (refusal := self._proxy.refusal(response.status, target)):
+                await connection.close()
+                raise refusal
             recording.status = response.status
             recording.received = headers.incoming(response.headers)
             if (session := headers.first(recording.received, headers.SESSION_HEADER)) is not None:
@@ -224,14 +232,19 @@ class Wire:
 
     async def _connect(self, target: Place, recording: Recording) -> Connection:
         self._admit()
-        own = target.host == self._endpoint.host
+        own, patience_s = (
+            target.host == self._endpoint.host,
+            min(self._limits.timeout_s, self._deadline - self._time()),
+        )
         recording.step = "resolve"
+        if self._proxy is not None:
+            return await self._connect_through(self._proxy, target, recording, patience_s)
         found = await connect.addresses(self._resolver, target.host, target.port)
         recording.step = "connect"
         recording.stream = stream = await connect.dial(
             found,
             named_by_server=not own,
-            patience_s=min(self._limits.timeout_s, self._deadline - self._time()),
+            patience_s=patience_s,
             faults=self._address_faults if own else self._other_faults,
         )
         try:
@@ -240,6 +253,23 @@ class Wire:
             stream.close()
             raise
         return Connection(stream, target, certificate)
+
+    async def _connect_through(
+        self, proxy: Proxy, target: Place, recording: Recording, patience_s: float
+    ) -> Connection:
+        refused = connect.refused_unseen(target.host, own=target.host == self._endpoint.host)
+        if refused is not None:
+            raise Broken("address", "connect", f"not connected: {refused}")
+        recording.step = "connect"
+        recording.stream = stream = await proxy.reach(self._resolver, patience_s=patience_s)
+        if target.scheme == "http":
+            return Connection(stream, target, forwarder=proxy)
+        try:
+            await proxy.tunnel(stream, target)
+            return Connection(stream, target, await self._start_tls(stream, target))
+        except BaseException:
+            stream.close()
+            raise
 
     async def _start_tls(self, stream: SocketStream, target: Place) -> Tls:
         error: ssl.SSLError | None = None

@@ -36,13 +36,14 @@ class Visit:
         trigger: Trigger = Trigger.MANUAL,
         resolver: Resolver | None = None,
         limits: Limits | None = None,
+        url: str | None = None,
         **target: Any,
     ) -> Evidence:
         """One visit; with a resolver the server has a name."""
         if resolver is not None:
             self.loopback.host = "localhost"
         return await probe(
-            Target(name="specimen", url=self.loopback.url(path), limits=limits or Limits(), **target),
+            Target(name="specimen", url=url or self.loopback.url(path), limits=limits or Limits(), **target),
             depth=depth,
             trigger=trigger,
             trust=TRUST,
