@@ -109,7 +109,7 @@ def silence(
         raise UsageError(f"a silence ends: it lasts at most {LONGEST_SILENCE.days} days")
     for server in servers:
         _known(tx, server)
-    carried = {tag for item in tx.status() for tag in item.record.tags} if tags else set()
+    carried = {tag for record in tx.servers() for tag in record.tags} if tags else set()
     for tag in tags:
         if tag not in carried:
             raise UsageError(f"no server has the tag {tag!r}; tags: {_listed(carried)}")
@@ -214,7 +214,7 @@ def _pair(fingerprint: str, memory: Memory) -> str:
 def _known(tx: Tx, server: str) -> ServerRecord:
     record = tx.server(server)
     if record is None or record.removed_at is not None:
-        names = (item.record.name for item in tx.status())
+        names = (record.name for record in tx.servers())
         raise UsageError(f"no server is named {server!r}; configured: {_listed(names)}")
     return record
 

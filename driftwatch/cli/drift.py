@@ -80,7 +80,7 @@ def accept(
 def _memory(reader: "Reader", server: str) -> "Memory":
     memory = reader.memory(server)
     if memory is None:
-        names = ", ".join(item.record.name for item in reader.status()[:10]) or "none"
+        names = ", ".join(item.record.name for item in reader.overview(limit=10)) or "none"
         raise UsageError(f"no server is named {server!r}; remembered: {names}")
     return memory
 

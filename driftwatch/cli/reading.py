@@ -1,12 +1,16 @@
 """``status`` and ``history``: what the service remembers, read beside it."""
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from driftwatch.cli.options import ConfigOption, JsonOption, load_beside, open_readonly, print_json
 from driftwatch.errors import UsageError
+
+if TYPE_CHECKING:
+    from driftwatch.store.ports import Reader, ServerStatus
 
 LimitOption = Annotated[int, typer.Option("--limit", "-n", min=1, max=1000, help="How many, newest first.")]
 
@@ -19,7 +23,7 @@ def status(config: ConfigOption = None, *, as_json: JsonOption = False) -> None:
     store = open_readonly(loaded)
     try:
         with store.read() as reader:
-            servers = reader.status()
+            servers = list(_every_server(reader))
     finally:
         store.close()
     now = datetime.now(UTC)
@@ -49,7 +53,7 @@ def history(
     try:
         with store.read() as reader:
             if reader.server(server) is None:
-                names = ", ".join(item.record.name for item in reader.status()[:10]) or "none"
+                names = ", ".join(item.record.name for item in reader.overview(limit=10)) or "none"
                 raise UsageError(f"no server is named {server!r}; remembered: {names}")
             events = reader.events(server, limit=limit)
             runs = reader.runs(server, limit=limit)
@@ -69,3 +73,11 @@ def history(
     typer.echo(views.columns([views.event_row(event) for event in events]) or "  none")
     typer.echo(f"\n{server}: runs, newest first")
     typer.echo(views.columns([views.run_row(run) for run in runs]) or "  none")
+
+
+def _every_server(reader: "Reader") -> "Iterator[ServerStatus]":
+    """All configured servers by name, read a page at a time."""
+    page = reader.status()
+    while page:
+        yield from page
+        page = reader.status(after=page[-1].record.name)

@@ -1,15 +1,13 @@
 """Reading: what is remembered, what happened, what waits. Every query is bounded."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
-
-from sqlalchemy import RowMapping
 
 from driftwatch.model import Event, EventKind, Fingerprint, ProbeRequest, Silence
 from driftwatch.store import mapping
 from driftwatch.store import statements as sql
 from driftwatch.store.due import is_lost
+from driftwatch.store.fleet import Fleet
 from driftwatch.store.ports import (
     Backlog,
     Heartbeat,
@@ -17,15 +15,13 @@ from driftwatch.store.ports import (
     MessageStatus,
     RunSummary,
     ServerRecord,
-    ServerStatus,
     StateInterval,
     StoredToolset,
 )
-from driftwatch.store.unit import Unit
 from driftwatch.transitions import Incident, Memory
 
 
-class SqlReader(Unit):
+class SqlReader(Fleet):
     """One consistent read."""
 
     def memory(self, server: str) -> Memory | None:
@@ -54,23 +50,6 @@ class SqlReader(Unit):
             first_seen_at=row["first_seen_at"],
         )
 
-    def status(self) -> list[ServerStatus]:
-        """Every configured server, by name."""
-        servers = self._rows(sql.CONFIGURED_SERVERS)
-        states = _by_server(self._rows(sql.CONFIGURED_STATES))
-        incidents = _by_server(self._rows(sql.CONFIGURED_INCIDENTS))
-        toolsets = _by_server(self._rows(sql.CONFIRMED_TOOLSETS))
-        last_runs = {row["server_id"]: mapping.run_summary(row) for row in self._rows(sql.LAST_RUNS)}
-        return [
-            ServerStatus(
-                record=mapping.server_record(row),
-                memory=mapping.memory(row, states[row["id"]], incidents[row["id"]], toolsets[row["id"]]),
-                last_run=last_runs.get(row["id"]),
-                certificate=mapping.certificate(row),
-            )
-            for row in sorted(servers, key=lambda row: row["name"])
-        ]
-
     def server(self, name: str) -> ServerRecord | None:
         """One server's row."""
         rows = self._rows(sql.SERVER, server=name)
@@ -82,12 +61,13 @@ class SqlReader(Unit):
         before: tuple[datetime, str] | None = None,
         limit: int = 50,
         kinds: Sequence[EventKind] = (),
+        since: datetime | None = None,
     ) -> list[Event]:
-        """The newest events first, below a keyset (at, id)."""
+        """The newest events first, below a keyset (at, id), none before ``since``."""
         key = None if server is None else self._find_server(server)
         if server is not None and key is None:
             return []
-        query = sql.newest_events(key, before, kinds)
+        query = sql.newest_events(key, before, kinds, since)
         return [mapping.event(row) for row in self._rows(query, limit=limit)]
 
     def runs(self, server: str, before: datetime | None = None, limit: int = 50) -> list[RunSummary]:
@@ -99,14 +79,19 @@ class SqlReader(Unit):
         return [mapping.run_summary(row) for row in rows]
 
     def intervals(
-        self, server: str, subject: str | None = None, before: datetime | None = None, limit: int = 200
+        self,
+        server: str,
+        subject: str | None = None,
+        before: tuple[datetime, int] | None = None,
+        limit: int = 200,
     ) -> list[StateInterval]:
-        """The stretches of time in which subjects had one value, the newest first."""
+        """The stretches of time in which subjects had one value, newest first, below a keyset (since, id)."""
         key = self._find_server(server)
         if key is None:
             return []
         return [
             StateInterval(
+                id=row["id"],
                 subject=row["subject"],
                 value=row["value"],
                 since=row["since"],
@@ -116,9 +101,14 @@ class SqlReader(Unit):
             for row in self._rows(sql.newest_intervals(subject, before), server=key, limit=limit)
         ]
 
-    def messages(self, status: MessageStatus | None = None, limit: int = 100) -> list[MessageRecord]:
-        """The newest messages first."""
-        rows = self._rows(sql.newest_messages(status), limit=limit)
+    def messages(
+        self,
+        status: MessageStatus | None = None,
+        limit: int = 100,
+        before: tuple[datetime, str] | None = None,
+    ) -> list[MessageRecord]:
+        """The newest messages first, below a keyset (created_at, id)."""
+        rows = self._rows(sql.newest_messages(status, before), limit=limit)
         return [mapping.message_record(row) for row in rows]
 
     def message(self, message: str) -> MessageRecord | None:
@@ -187,10 +177,3 @@ class SqlReader(Unit):
             started_at=row["started_at"],
             at=row["heartbeat_at"],
         )
-
-
-def _by_server(rows: Iterable[RowMapping]) -> dict[int, list[RowMapping]]:
-    grouped: dict[int, list[RowMapping]] = defaultdict(list)
-    for row in rows:
-        grouped[row["server_id"]].append(row)
-    return grouped

@@ -21,8 +21,9 @@ from driftwatch.model import (
     ProbeRequest,
     Report,
     Silence,
+    State,
 )
-from driftwatch.transitions import Changes, Incident, Memory
+from driftwatch.transitions import Changes, Incident, Memory, SubjectState
 
 T = TypeVar("T")
 
@@ -199,6 +200,8 @@ class Backlog:
 class StateInterval:
     """A stretch of time in which a subject had one confirmed value."""
 
+    id: int
+    """Rises with time; together with ``since`` the keyset of the next page."""
     subject: str
     value: str
     since: datetime
@@ -242,6 +245,34 @@ class ServerStatus:
     memory: Memory
     last_run: RunSummary | None
     certificate: Certificate | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerOverview:
+    """One server in one line, as lists of large fleets show it."""
+
+    record: ServerRecord
+    counts: Mapping[State, int]
+    """How many checks are in each state now."""
+    changed_at: datetime | None
+    """When a check last got another state or code; None before the first run."""
+    last_run: RunSummary | None
+    certificate: Certificate | None
+    toolsets: tuple[SubjectState, ...]
+    """What is remembered of its tool lists, one for each surface."""
+    incidents: tuple[Incident, ...]
+    """Open ones."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetTotals:
+    """All configured servers in a few numbers."""
+
+    servers: int
+    with_state: Mapping[State, int]
+    """How many servers have at least one check in the state."""
+    checks: Mapping[State, int]
+    """How many checks are in the state, over all servers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -291,11 +322,23 @@ class Reader(Protocol):
     def toolset(self, server: str, pair: str) -> StoredToolset | None:
         """A remembered tool list by its fingerprint's pair."""
 
-    def status(self) -> list[ServerStatus]:
-        """Every configured server, by name."""
+    def status(self, after: str = "", limit: int = 200) -> list[ServerStatus]:
+        """Configured servers after a name, by name, with everything that is remembered about each."""
+
+    def overview(self, after: str = "", limit: int = 200, state: State | None = None) -> list[ServerOverview]:
+        """Configured servers after a name, by name, in one line each.
+
+        With ``state`` only those of which at least one check is in it now.
+        """
+
+    def totals(self) -> FleetTotals:
+        """All configured servers in a few numbers."""
 
     def server(self, name: str) -> ServerRecord | None:
         """One server's row."""
+
+    def servers(self) -> list[ServerRecord]:
+        """Every configured server's row, by name."""
 
     def events(
         self,
@@ -303,19 +346,29 @@ class Reader(Protocol):
         before: tuple[datetime, str] | None = None,
         limit: int = 50,
         kinds: Sequence[EventKind] = (),
+        since: datetime | None = None,
     ) -> list[Event]:
-        """The newest events first, below a keyset (at, id)."""
+        """The newest events first, below a keyset (at, id), none before ``since``."""
 
     def runs(self, server: str, before: datetime | None = None, limit: int = 50) -> list[RunSummary]:
         """The newest runs first."""
 
     def intervals(
-        self, server: str, subject: str | None = None, before: datetime | None = None, limit: int = 200
+        self,
+        server: str,
+        subject: str | None = None,
+        before: tuple[datetime, int] | None = None,
+        limit: int = 200,
     ) -> list[StateInterval]:
-        """The stretches of time in which subjects had one value, the newest first."""
+        """The stretches of time in which subjects had one value, newest first, below a keyset (since, id)."""
 
-    def messages(self, status: MessageStatus | None = None, limit: int = 100) -> list[MessageRecord]:
-        """The newest messages first."""
+    def messages(
+        self,
+        status: MessageStatus | None = None,
+        limit: int = 100,
+        before: tuple[datetime, str] | None = None,
+    ) -> list[MessageRecord]:
+        """The newest messages first, below a keyset (created_at, id)."""
 
     def message(self, message: str) -> MessageRecord | None:
         """One message by its id."""

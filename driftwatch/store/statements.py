@@ -44,7 +44,7 @@ _SERVER: sa.BindParameter[Any] = bindparam("server")
 SERVER_ID = sa.select(servers.c.id).where(servers.c.name == _SERVER)
 ALL_SERVERS = sa.select(servers)
 
-_WITH_CERTIFICATE = sa.select(
+SERVERS = sa.select(
     servers,
     *(column for column in certificates.c if column.name not in ("server_id", "leaf_sha256", "not_before")),
     certificates.c.not_before.label("valid_from"),
@@ -56,7 +56,7 @@ _WITH_CERTIFICATE = sa.select(
         ),
     )
 )
-SERVER = _WITH_CERTIFICATE.where(servers.c.name == _SERVER)
+SERVER = SERVERS.where(servers.c.name == _SERVER)
 SERVER_FOR_UPDATE = SERVER.with_for_update(of=servers)
 STATES = sa.select(states).where(states.c.server_id == _SERVER).order_by(states.c.subject)
 OPEN_INCIDENTS = sa.select(incidents).where(incidents.c.server_id == _SERVER, incidents.c.closed_at.is_(None))
@@ -64,25 +64,6 @@ CONFIRMED_TOOLSETS = sa.select(toolsets.c.server_id, toolsets.c.pair, toolsets.c
     toolsets.c.last_confirmed_at.is_not(None)
 )
 CONFIRMED_TOOLSETS_OF = CONFIRMED_TOOLSETS.where(toolsets.c.server_id == _SERVER)
-
-_configured = sa.select(servers.c.id).where(servers.c.removed_at.is_(None))
-CONFIGURED_SERVERS = _WITH_CERTIFICATE.where(servers.c.removed_at.is_(None))
-CONFIGURED_STATES = (
-    sa.select(states)
-    .where(states.c.server_id.in_(_configured))
-    .order_by(states.c.server_id, states.c.subject)
-)
-CONFIGURED_INCIDENTS = sa.select(incidents).where(
-    incidents.c.server_id.in_(_configured), incidents.c.closed_at.is_(None)
-)
-LAST_RUNS = sa.select(runs).join(
-    servers,
-    sa.and_(
-        servers.c.id == runs.c.server_id,
-        servers.c.last_run_at == runs.c.taken_at,
-        servers.c.removed_at.is_(None),
-    ),
-)
 
 ADD_SERVER = sa.insert(servers)
 UPDATE_SERVER = sa.update(servers).where(servers.c.id == bindparam("key"))
@@ -294,18 +275,25 @@ _EVENTS = sa.select(events, servers.c.name).outerjoin(servers, servers.c.id == e
 
 
 def newest_events(
-    server_id: int | None, before: tuple[Any, str] | None, kinds: Sequence[EventKind]
+    server_id: int | None, before: tuple[Any, str] | None, kinds: Sequence[EventKind], since: Any | None
 ) -> sa.Select[Any]:
     """Events below a keyset, newest first."""
     query = _EVENTS.order_by(events.c.at.desc(), events.c.id.desc()).limit(bindparam("limit"))
     if server_id is not None:
         query = query.where(events.c.server_id == server_id)
     if before is not None:
-        at, id_ = before
-        query = query.where(sa.or_(events.c.at < at, sa.and_(events.c.at == at, events.c.id < id_)))
+        query = query.where(_below(events.c.at, events.c.id, before))
+    if since is not None:
+        query = query.where(events.c.at >= since)
     if kinds:
         query = query.where(events.c.kind.in_([kind.value for kind in kinds]))
     return query
+
+
+def _below(time: sa.Column[Any], id_: sa.Column[Any], keyset: tuple[Any, Any]) -> sa.ColumnElement[bool]:
+    """What comes after the keyset in an order by time, then id, newest first."""
+    at, key = keyset
+    return sa.or_(time < at, sa.and_(time == at, id_ < key))
 
 
 def newest_runs(before: Any | None) -> sa.Select[Any]:
@@ -316,24 +304,26 @@ def newest_runs(before: Any | None) -> sa.Select[Any]:
     return query.order_by(runs.c.taken_at.desc()).limit(bindparam("limit"))
 
 
-def newest_messages(status: MessageStatus | None) -> sa.Select[Any]:
-    """Messages, newest first."""
+def newest_messages(status: MessageStatus | None, before: tuple[Any, str] | None) -> sa.Select[Any]:
+    """Messages below a keyset, newest first."""
     query = sa.select(messages)
     if status is not None:
         query = query.where(messages.c.status == status)
+    if before is not None:
+        query = query.where(_below(messages.c.created_at, messages.c.id, before))
     if status in (MessageStatus.PENDING, MessageStatus.SENDING):
         # Asked for every few seconds: these words let the partial index answer.
         query = query.where(_message_waits)
     return query.order_by(messages.c.created_at.desc(), messages.c.id.desc()).limit(bindparam("limit"))
 
 
-def newest_intervals(subject: str | None, before: Any | None) -> sa.Select[Any]:
+def newest_intervals(subject: str | None, before: tuple[Any, int] | None) -> sa.Select[Any]:
     """A server's stretches below a keyset, newest first."""
     query = sa.select(intervals).where(intervals.c.server_id == _SERVER)
     if subject is not None:
         query = query.where(intervals.c.subject == subject)
     if before is not None:
-        query = query.where(intervals.c.since < before)
+        query = query.where(_below(intervals.c.since, intervals.c.id, before))
     return query.order_by(intervals.c.since.desc(), intervals.c.id.desc()).limit(bindparam("limit"))
 
 

@@ -1,7 +1,7 @@
 import pytest
 
 from driftwatch import __version__
-from driftwatch.model import EventKind, Level
+from driftwatch.model import EventKind, Level, State
 from driftwatch.store.ports import Store
 from driftwatch.transitions import Changes, Interval
 from tests.store.world import (
@@ -81,8 +81,9 @@ def test_stretches_can_be_asked_for_by_subject(world: World) -> None:
             ("verified", START + HOUR),
         ]
         assert len(reader.intervals("api")) == 6
-        assert len(reader.intervals("api", limit=4)) == 4
-        assert [item.value for item in reader.intervals("api", CHECK, before=START + HOUR)] == ["verified"]
+        newest = reader.intervals("api", limit=3)
+        older = reader.intervals("api", before=(newest[-1].since, newest[-1].id), limit=4)
+        assert newest + older == reader.intervals("api")
         assert reader.intervals("nobody") == []
 
 
@@ -110,6 +111,66 @@ def test_the_status_shows_every_configured_server_by_name_with_what_is_remembere
         assert (beta.last_run, beta.memory.last_run_at) == (None, None)
         assert zoo.last_run is not None
         assert (zoo.last_run.id, zoo.last_run.counts["verified"]) == ("run-2", 2)
+
+
+def test_the_fleet_is_paged_by_name_with_the_states_of_its_checks_counted(world: World) -> None:
+    world.add("api", "zoo", "beta")
+    open_incident = incident("i1", CHECK, START)
+    pair = fingerprint("abc").pair
+    changes = Changes(
+        states=(
+            state(CHECK, "failed:dns"),
+            state("check:mcp/a", "observed_risk:b"),
+            state("check:mcp/b", "verified", blocked_by="transport/endpoint", blocked_since=START + HOUR),
+            state("check:mcp/c", "verified"),
+            state("toolset:modern:token", pair),
+        ),
+        incidents=(open_incident,),
+    )
+    world.record(changes=changes, results=results(failed=1))
+    world.record("zoo", Changes(states=(state("check:mcp/a", "observed_risk:b"),)))
+
+    with world.store.read() as reader:
+        api, beta, zoo = reader.overview()
+        assert [item.record.name for item in (api, beta, zoo)] == ["api", "beta", "zoo"]
+        assert {each.value: number for each, number in api.counts.items()} == {
+            "verified": 1,
+            "failed": 1,
+            "observed_risk": 1,
+            "not_checked": 1,
+        }
+        assert api.changed_at == START + HOUR
+        assert [each.confirmed for each in api.toolsets] == [pair]
+        assert api.incidents == (open_incident,)
+        assert (beta.changed_at, beta.last_run, sum(beta.counts.values())) == (None, None, 0)
+        assert [item.record.name for item in reader.overview(limit=2)] == ["api", "beta"]
+        assert [item.record.name for item in reader.overview("beta", 2)] == ["zoo"]
+        assert [item.record.name for item in reader.overview(state=State.FAILED)] == ["api"]
+        assert [item.record.name for item in reader.overview(state=State.OBSERVED_RISK)] == ["api", "zoo"]
+        assert [item.record.name for item in reader.status("api", 1)] == ["beta"]
+        totals = reader.totals()
+        assert totals.servers == 3
+        assert totals.with_state[State.OBSERVED_RISK] == totals.checks[State.OBSERVED_RISK] == 2
+        assert totals.with_state[State.NOT_CHECKED] == 1
+
+
+def test_messages_are_paged_below_a_keyset(world: World) -> None:
+    for number in range(5):
+        world.tell(f"e{number}", "chat")
+        world.freeze(f"m{number}", "chat", f"e{number}")
+    with world.store.read() as reader:
+        newest = reader.messages(limit=2)
+        last = newest[-1].message
+        older = reader.messages(before=(last.created_at, last.id))
+    assert [item.message.id for item in newest + older] == ["m4", "m3", "m2", "m1", "m0"]
+
+
+def test_events_can_be_asked_for_from_a_time_on(world: World) -> None:
+    with world.store.write() as tx:
+        for number in range(4):
+            tx.record_event(event(f"e{number}", at=START + number * HOUR), ())
+    with world.store.read() as reader:
+        assert [item.id for item in reader.events(since=START + 2 * HOUR)] == ["e3", "e2"]
 
 
 def test_a_read_sees_one_moment(world: World) -> None:

@@ -10,23 +10,24 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 from sqlalchemy.sql import ClauseElement
 
 import driftwatch.store
-from driftwatch.model import EventKind
-from driftwatch.store import retention, tables
+from driftwatch.model import EventKind, State
+from driftwatch.store import fleet, retention, tables
 from driftwatch.store import statements as sql
 from driftwatch.store.ports import MessageStatus
 from driftwatch.store.sqlite import SqliteStore
 from tests.store.world import START, World
 
 QUERIES = {
-    "newest_events": sql.newest_events(1, (START, "id"), [EventKind.CHANGE]),
+    "newest_events": sql.newest_events(1, (START, "id"), [EventKind.CHANGE], START),
     "newest_runs": sql.newest_runs(START),
-    "newest_messages": sql.newest_messages(MessageStatus.PENDING),
-    "newest_intervals": sql.newest_intervals("subject", START),
+    "newest_messages": sql.newest_messages(MessageStatus.PENDING, (START, "id")),
+    "newest_intervals": sql.newest_intervals("subject", (START, 1)),
+    "page_of_servers": fleet.page_of_servers(State.FAILED),
 }
 
 
 def statements() -> Iterator[tuple[str, ClauseElement]]:
-    for module in (sql, retention):
+    for module in (sql, fleet, retention):
         for name, value in vars(module).items():
             for item in value if isinstance(value, tuple) else (value,):
                 if isinstance(item, sa.Executable) and isinstance(item, ClauseElement):
@@ -82,10 +83,17 @@ def test_what_runs_often_never_reads_a_whole_table(world: World) -> None:
         (sql.OLDEST_MESSAGE, {"of_channel": "chat"}),
         (sql.BACKLOG, {}),
         (QUERIES["newest_events"], {"limit": 10}),
-        (sql.newest_events(None, None, []), {"limit": 10}),
+        (sql.newest_events(None, None, [], None), {"limit": 10}),
         (QUERIES["newest_runs"], {"server": 1, "limit": 10}),
         (QUERIES["newest_messages"], {"limit": 10}),
         (sql.newest_intervals("subject", None), {"server": 1, "limit": 10}),
+        (fleet.page_of_servers(), {"after": "", "limit": 10}),
+        (QUERIES["page_of_servers"], {"after": "", "limit": 10}),
+        (fleet.COUNTS_OF, {"page": [1, 2]}),
+        (fleet.STATES_OF, {"page": [1, 2]}),
+        (fleet.INCIDENTS_OF, {"page": [1, 2]}),
+        (fleet.TOOLSETS_OF, {"page": [1, 2]}),
+        (fleet.LAST_RUNS_OF, {"page": [1, 2]}),
         (sql.TOOLSET, {"server": 1, "which_pair": "x"}),
         (sql.TOOLSET_TOOLS, {"toolset": 1}),
     ]
