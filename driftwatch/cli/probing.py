@@ -6,35 +6,40 @@ import re
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from driftwatch.cli.options import (
     ConfigOption,
     JsonOption,
-    colourful,
+    find_config,
     is_configured,
     load_config,
     open_readonly,
-    print_json,
 )
-from driftwatch.errors import EvidenceError, StoreError, UsageError
+from driftwatch.cli.reports import (
+    BaselineOption,
+    FailOnOption,
+    JUnitOption,
+    MarkdownOption,
+    Outputs,
+    SarifOption,
+    at_url,
+    in_configuration,
+    judged_against,
+    read_baseline,
+    read_json,
+    write_atomically,
+)
+from driftwatch.errors import StoreError, UsageError
+from driftwatch.model import FailOn
 
 if TYPE_CHECKING:
     from driftwatch.checks import Policy, Remembered
     from driftwatch.config import Config, Server
     from driftwatch.evidence import Evidence, Missing
-    from driftwatch.model import Depth, Era, Report
-
-MAX_SAVED = 256 * 2**20
-"""Bytes of a saved probe that ``judge`` reads."""
-
-
-FailOn: TypeAlias = Literal["failed", "risk"]
-FailOnOption = Annotated[
-    FailOn, typer.Option("--fail-on", help="Exit with 1 on failed checks only, or on observed risks too.")
-]
+    from driftwatch.model import Depth, Era
 
 
 def probe(
@@ -52,8 +57,14 @@ def probe(
     ] = None,
     token_file: Annotated[Path | None, typer.Option(help="A file with a bearer token; for a URL.")] = None,
     as_json: JsonOption = False,
-    save: Annotated[Path | None, typer.Option(help="Keep everything the probe saw, for judge.")] = None,
-    fail_on: FailOnOption = "failed",
+    junit: JUnitOption = None,
+    sarif: SarifOption = None,
+    markdown: MarkdownOption = None,
+    baseline: BaselineOption = None,
+    save: Annotated[
+        Path | None, typer.Option(help="Keep everything the probe saw, for judge and --baseline.")
+    ] = None,
+    fail_on: FailOnOption = None,
 ) -> None:
     """Visit one server once and report every check. Writes nothing, alerts nobody."""
     import asyncio
@@ -61,38 +72,37 @@ def probe(
     from driftwatch import evidence
     from driftwatch.model import Depth
 
+    outputs = Outputs(json=as_json, junit=junit, sarif=sarif, markdown=markdown)
     loaded, server = _target(target, config, header or [], token_file)
-    with _progress(f"probing {server.name}", wanted=not as_json):
+    compared = read_baseline(baseline)
+    with _progress(f"probing {server.name}", wanted=outputs.text):
         seen = asyncio.run(_visit(loaded, server, Depth(depth)))
     if save is not None:
-        _save(save, json.dumps(evidence.to_json(seen)))
-    known = _remembered(loaded, server, seen.credential) if "://" not in target else {}
-    _report(seen, _policy(loaded, server), known, as_json=as_json, fail_on=fail_on)
+        write_atomically(save, json.dumps(evidence.to_json(seen)) + "\n", option="--save")
+    configured = "://" not in target
+    known = _remembered(loaded, server, seen.credential) if configured else {}
+    place = in_configuration(find_config(config), server) if configured else at_url(seen)
+    judged = judged_against(seen, _policy(loaded, server), known, compared)
+    raise typer.Exit(outputs.write(judged, place, fail_on or [FailOn.FAILED]))
 
 
 def judge(
     file: Annotated[Path, typer.Argument(help="A probe saved with probe --save; - reads standard input.")],
     *,
     as_json: JsonOption = False,
-    fail_on: FailOnOption = "failed",
+    junit: JUnitOption = None,
+    sarif: SarifOption = None,
+    markdown: MarkdownOption = None,
+    baseline: BaselineOption = None,
+    fail_on: FailOnOption = None,
 ) -> None:
     """Judge a saved probe again, without any connection."""
     from driftwatch import checks, evidence
 
-    try:
-        if str(file) == "-":
-            text = sys.stdin.buffer.read(MAX_SAVED + 1)
-        else:
-            with file.open("rb") as source:
-                text = source.read(MAX_SAVED + 1)
-        if len(text) > MAX_SAVED:
-            raise EvidenceError(f"{file}: larger than {MAX_SAVED // 2**20} MiB: not a saved probe")
-        seen = evidence.from_json(json.loads(text))
-    except OSError as error:
-        raise UsageError(f"{file}: {error.strerror or error}") from error
-    except (ValueError, RecursionError) as error:
-        raise EvidenceError(f"{file}: not JSON: {error}") from error
-    _report(seen, checks.Policy(), {}, as_json=as_json, fail_on=fail_on)
+    outputs = Outputs(json=as_json, junit=junit, sarif=sarif, markdown=markdown)
+    seen = evidence.from_json(read_json(file))
+    judged = judged_against(seen, checks.Policy(), {}, read_baseline(baseline))
+    raise typer.Exit(outputs.write(judged, at_url(seen), fail_on or [FailOn.FAILED]))
 
 
 def _target(
@@ -176,46 +186,6 @@ def _remembered(config: "Config", server: "Server", credential: str) -> "Mapping
             return remembered(reader.memory(server.name), credential)
     finally:
         store.close()
-
-
-def _report(
-    seen: "Evidence",
-    policy: "Policy",
-    known: "Mapping[Era, Remembered | Missing]",
-    *,
-    as_json: bool,
-    fail_on: FailOn,
-) -> None:
-    import shutil
-
-    from driftwatch import report
-    from driftwatch.observe import judge as judge_evidence
-
-    judged = judge_evidence(seen, policy, known).report
-    if as_json:
-        print_json(report.to_json(judged))
-    else:
-        width = shutil.get_terminal_size((100, 24)).columns
-        typer.echo(report.to_text(judged, colour=colourful(), width=width))
-    raise typer.Exit(_exit_code(judged, fail_on))
-
-
-def _exit_code(judged: "Report", fail_on: FailOn) -> int:
-    from driftwatch.model import State
-
-    states = {result.state for result in judged.results}
-    drift = judged.result("release/fingerprint").state is State.OBSERVED_RISK
-    risk = fail_on == "risk" and State.OBSERVED_RISK in states
-    if State.FAILED in states or drift or risk:
-        return 1
-    return 0 if judged.reachable else 3
-
-
-def _save(path: Path, text: str) -> None:
-    try:
-        path.write_text(text + "\n", encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"--save {path}: {error.strerror or error}") from error
 
 
 @contextlib.contextmanager

@@ -20,14 +20,17 @@ from driftwatch.model import (
 VERSION = "driftwatch/report/1"
 
 
-def to_json(report: Report) -> dict[str, Json]:
-    """The report as a JSON object of SCHEMA. Texts of the watched server are in it as they came."""
+def to_json(report: Report, baseline: dict[str, Json] | None = None) -> dict[str, Json]:
+    """The report as a JSON object of SCHEMA. Texts of the watched server are in it as they came.
+
+    ``baseline`` is what the comparison with one says of itself.
+    """
     certificate = report.certificate
     return {
         "schema": VERSION,
         "driftwatch": report.driftwatch,
         "server": {"name": report.server, "url": report.url},
-        "taken_at": _instant(report.taken_at),
+        "taken_at": instant(report.taken_at),
         "depth": report.depth.value,
         "trigger": report.trigger.value,
         "duration_s": round(report.duration_s, 3),
@@ -36,6 +39,7 @@ def to_json(report: Report) -> dict[str, Json]:
         "surfaces": [_surface(surface) for surface in report.surfaces],
         "tls": None if certificate is None else _certificate(certificate, report.taken_at),
         "checks": [_check(result) for result in report.results],
+        "baseline": baseline,
     }
 
 
@@ -62,7 +66,7 @@ def _fingerprint(fingerprint: Fingerprint) -> dict[str, Json]:
 
 def _certificate(certificate: Certificate, at: datetime) -> dict[str, Json]:
     return {
-        "not_after": _instant(certificate.not_after),
+        "not_after": instant(certificate.not_after),
         "days_left": certificate.days_left(at),
         "issuer": certificate.issuer,
         "subject_alt_names": list(certificate.subject_alt_names),
@@ -83,7 +87,8 @@ def _check(result: Result) -> dict[str, Json]:
     }
 
 
-def _instant(at: datetime) -> str:
+def instant(at: datetime) -> str:
+    """A time as reports write it: UTC, with a Z at its end."""
     return at.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
@@ -185,6 +190,44 @@ _CHECK = _object(
     findings=_list_of(_FINDING, "Everything that it holds against the server."),
 )
 
+_STANDING = _object(
+    "How it stood; null where there was no such check.",
+    state=_one_of([state.value for state in State], "Its state."),
+    code=_optional_text("Its code."),
+)
+
+_BASELINE = _object(
+    "What differs from the baseline that was given (--baseline); null without one.",
+    taken_at=_moment("When the baseline was taken."),
+    checks=_list_of(
+        _object(
+            "A check that does not stand as it did.",
+            id=_text("Its id."),
+            before=_or_null(_STANDING),
+            after=_or_null(_STANDING),
+            worse={
+                "type": "boolean",
+                "description": "Whether the server lost something, judged by the same version of the check.",
+            },
+        ),
+        "Every check that does not stand as it did; release/fingerprint is told by surfaces.",
+    ),
+    surfaces=_list_of(
+        _object(
+            "A surface that does not show what it showed.",
+            era=_one_of([era.value for era in Era], "The way of speaking."),
+            before=_optional_text("The fingerprint then; null without one."),
+            after=_optional_text("The fingerprint now; null without one."),
+            diff={
+                "type": ["object", "null"],
+                "description": "The difference, as in driftwatch diff --json; null where the baseline kept "
+                "no tool list.",
+            },
+        ),
+        "Every surface whose tool list is another one.",
+    ),
+)
+
 SCHEMA: dict[str, Any] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "title": VERSION,
@@ -209,6 +252,7 @@ SCHEMA: dict[str, Any] = {
         surfaces=_list_of(_SURFACE, "One per era that the server speaks; empty when it speaks none."),
         tls=_or_null(_TLS),
         checks=_list_of(_CHECK, "Every check of the catalogue once, in its order."),
+        baseline=_or_null(_BASELINE),
     ),
 }
 """The contract as JSON Schema (2020-12)."""

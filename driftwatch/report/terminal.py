@@ -40,8 +40,8 @@ _STATE_WIDTH = max(len(state.words) for state in State)
 _INDENT = 2 + _STATE_WIDTH + 2
 
 
-def to_text(report: Report, *, colour: bool, width: int) -> str:
-    """The report as lines of at most ``width`` columns.
+def to_text(report: Report, differences: Sequence[str] | None = None, *, colour: bool, width: int) -> str:
+    """The report as lines of at most ``width`` columns, and what differs from a baseline where there is one.
 
     Colours only repeat what a word already says. Whatever the watched server chose is neutralised.
     """
@@ -52,6 +52,8 @@ def to_text(report: Report, *, colour: bool, width: int) -> str:
         results = [result for result in report.results if result.check.partition("/")[0] == family]
         _write_family(page, family, results, eras=len(report.surfaces))
     _write_not_checked(page, report.results)
+    if differences is not None:
+        _write_differences(page, differences)
     _write_summary(page, report.results)
     return page.text
 
@@ -227,6 +229,13 @@ def _write_not_checked(page: _Page, results: Sequence[Result]) -> None:
         because = f" (because of {cause})" if cause else ""
         page.write(f"{plain(reason or '')}{because}", indent=2)
         page.write(", ".join(result.check for result in blocked), indent=6)
+
+
+def _write_differences(page: _Page, differences: Sequence[str]) -> None:
+    page.gap()
+    page.lines.append(page.paint("since the baseline", _BOLD))
+    for line in differences or ["nothing is different"]:
+        page.write(line.lstrip(), indent=2 + 2 * line.startswith(" "))
 
 
 def _write_summary(page: _Page, results: Sequence[Result]) -> None:

@@ -27,7 +27,7 @@ def test_the_schema_is_one() -> None:
 def test_a_report_has_exactly_the_fields_of_the_contract() -> None:
     assert list(to_json(healthy())) == [
         *("schema", "driftwatch", "server", "taken_at", "depth", "trigger", "duration_s", "requests"),
-        *("reachable", "surfaces", "tls", "checks"),
+        *("reachable", "surfaces", "tls", "checks", "baseline"),
     ]
     assert _undeclared(to_json(healthy()), SCHEMA) == []
 
