@@ -239,6 +239,7 @@ class ProbeRequest:
     priority: int = 0
     """Higher goes first."""
     release_ref: str | None = None
+    """The id of the release behind a deploy's probe."""
     config_revision: str = ""
     attempt: int = 1
 
@@ -270,6 +271,58 @@ class ProbeRequest:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Release:
+    """One deploy, as a webhook announced it; all texts are foreign."""
+
+    id: str
+    ref: str
+    """What its people call it: a tag, a version, a branch."""
+    received_at: datetime
+    servers: tuple[str, ...]
+    """The names of the servers that it went to."""
+    previous_ref: str | None = None
+    commit: str | None = None
+    link: str | None = None
+    actor: str | None = None
+    environment: str | None = None
+    expect_change: bool = False
+    """A change of the toolset is no surprise: it is told as info, and accepted like any other."""
+
+
+class DeployState(StrEnum):
+    """Where the run after a release is, for one server."""
+
+    WAITING = "waiting"
+    SETTLING = "settling"
+    """Read, and not often enough alike yet."""
+    SETTLED = "settled"
+    UNSETTLED = "unsettled"
+    """Answers still differed when the time was up."""
+    INCONCLUSIVE = "inconclusive"
+    """The server could not be read when the time was up, or is not watched any more."""
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing more will come of it."""
+        return self not in {DeployState.WAITING, DeployState.SETTLING}
+
+
+class DeployVerdict(StrEnum):
+    """What a release did to one server, in one word for whoever waits; never a score."""
+
+    OK = "ok"
+    DRIFT = "drift"
+    """The toolset changed, and existing callers keep working."""
+    BREAKING = "breaking"
+    FAILED = "failed"
+    """A check is failed now."""
+    RISK = "risk"
+    """No check is failed, and one is an observed risk."""
+    UNSETTLED = "unsettled"
+    INCONCLUSIVE = "inconclusive"
+
+
 class EventKind(StrEnum):
     """What happened. Names are persisted; never reuse one."""
 
@@ -294,6 +347,8 @@ class EventKind(StrEnum):
     FLAPPING = "flapping"
     SETTLED = "settled"
     UNSETTLED = "unsettled"
+    DEPLOYED = "deployed"
+    """The run after a release is over; told only where a release that changes nothing is news."""
     TLS_REMINDER = "tls_reminder"
     TLS_RENEWED = "tls_renewed"
     REMINDER = "reminder"

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import RowMapping
 
-from driftwatch.model import Depth, ProbeRequest, Trigger
+from driftwatch.model import DeployState, Depth, ProbeRequest, Trigger
 from driftwatch.store import mapping
 from driftwatch.store import statements as sql
 from driftwatch.store.ports import Imported, Schedule, ServerRecord
@@ -63,11 +63,12 @@ class DueTimes(Unit):
         """Hand out what is due, at most ``limit``, and advance its due times in the same transaction.
 
         Waiting requests go first, by priority, then servers by their due time; at most one for each server,
-        and none for one in ``busy`` or with a probe on its way. What was handed out and lost (to a crash, or
+        and none for one in ``busy`` or with a probe on its way. While a deploy is read, nothing else probes
+        its server, so that one change is told once. What was handed out and lost (to a crash, or
         for longer than LEASE to a fault) is handed out again with the same key, unless the server is due
         anyway: then one probe serves both.
         """
-        waiting, lost, held = self._persisted(now, busy)
+        waiting, lost, held, deploying = self._persisted(now, busy)
         taken: list[ProbeRequest] = []
 
         def may_take(server: str) -> bool:
@@ -77,6 +78,7 @@ class DueTimes(Unit):
             if may_take(row["name"]) and _ripe(row, now):
                 taken.append(self._claim(row, now))
                 held.add(row["name"])
+        held |= deploying
         room = max(0, limit - len(taken))
         for row in self._rows(sql.DUE_SERVERS, now=now, limit=room + len(held)):
             if may_take(row["name"]):
@@ -145,20 +147,23 @@ class DueTimes(Unit):
 
     def _persisted(
         self, now: datetime, busy: Collection[str]
-    ) -> tuple[list[RowMapping], dict[str, RowMapping], set[str]]:
-        """The requests that wait, the scheduled ones that were lost, and the servers to leave alone."""
+    ) -> tuple[list[RowMapping], dict[str, RowMapping], set[str], set[str]]:
+        """What waits, what was scheduled and lost, the servers to leave alone, and those in a deploy."""
         held = set(busy)
         waiting, lost = [], {}
-        for row in self._rows(sql.REQUESTS_FOR_UPDATE):
+        rows = self._rows(sql.REQUESTS_FOR_UPDATE)
+        deploying = {row["name"] for row in rows if row["trigger"] is Trigger.DEPLOY}
+        for row in rows:
             if row["claimed_by"] is None:
-                waiting.append(row)
+                if row["trigger"] is Trigger.DEPLOY or row["name"] not in deploying:
+                    waiting.append(row)
             elif row["name"] in held or not is_lost(row, now, self._process):
                 held.add(row["name"])
             elif row["trigger"] in (Trigger.INTERVAL, Trigger.CONFIRM):
                 lost[row["name"]] = row
             else:
                 waiting.append(row)
-        return waiting, lost, held
+        return waiting, lost, held, deploying
 
     def _claim(self, row: RowMapping, now: datetime) -> ProbeRequest:
         """Hand out a persisted request, again if it was lost."""
@@ -167,6 +172,9 @@ class DueTimes(Unit):
             request = replace(request, attempt=request.attempt + 1)
         values = {"attempt": request.attempt, **self._lease(now)}
         self._run(sql.UPDATE_REQUEST, {**_key(row["server_id"], row["due_at"], row["trigger"]), **values})
+        if request.trigger is Trigger.DEPLOY:
+            begun = {"key": request.release_ref, "of_server": row["server_id"], "state": DeployState.SETTLING}
+            self._run(sql.UPDATE_RUN_OUTCOMES, begun)
         return request
 
     def _hand_out(

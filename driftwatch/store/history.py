@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from driftwatch.model import Event, EventKind, Fingerprint, ProbeRequest, Silence
+from driftwatch.model import Event, EventKind, Fingerprint, ProbeRequest, Silence, Trigger
 from driftwatch.store import mapping
 from driftwatch.store import statements as sql
 from driftwatch.store.due import is_lost
@@ -18,10 +18,11 @@ from driftwatch.store.ports import (
     StateInterval,
     StoredToolset,
 )
+from driftwatch.store.releases import Releases
 from driftwatch.transitions import Incident, Memory
 
 
-class SqlReader(Fleet):
+class SqlReader(Fleet, Releases):
     """One consistent read."""
 
     def memory(self, server: str) -> Memory | None:
@@ -69,6 +70,11 @@ class SqlReader(Fleet):
             return []
         query = sql.newest_events(key, before, kinds, since)
         return [mapping.event(row) for row in self._rows(query, limit=limit)]
+
+    def event(self, event: str) -> Event | None:
+        """One event by its id."""
+        rows = self._rows(sql.EVENT, key=event)
+        return mapping.event(rows[0]) if rows else None
 
     def runs(self, server: str, before: datetime | None = None, limit: int = 50) -> list[RunSummary]:
         """The newest runs first."""
@@ -150,10 +156,12 @@ class SqlReader(Fleet):
         on_the_way = {
             row["name"] for row in requests if row["claimed_by"] and not is_lost(row, now, self._process)
         }
+        deploying = {row["name"] for row in requests if row["trigger"] is Trigger.DEPLOY}
         times += [
             max(row["due_at"], row["not_before"] or row["due_at"])
             for row in requests
             if row["name"] not in on_the_way
+            and (row["trigger"] is Trigger.DEPLOY or row["name"] not in deploying)
         ]
         return min(times, default=None)
 

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Protocol, TypeVar
 
+from driftwatch.deploys import DeployOutcome, Progress
 from driftwatch.model import (
     Certificate,
     Event,
@@ -19,6 +20,7 @@ from driftwatch.model import (
     Json,
     Level,
     ProbeRequest,
+    Release,
     Report,
     Silence,
     State,
@@ -235,6 +237,8 @@ class RunSummary:
     reachable: bool
     counts: Mapping[str, int]
     """How many checks were in each of the four states."""
+    release_ref: str | None = None
+    """The id of the release that it looked after."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -285,6 +289,35 @@ class StoredToolset:
     tools: tuple[Json, ...]
     instructions: str | None
     first_seen_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookDelivery:
+    """One call of the deploy webhook; a repeated one gets the first answer."""
+
+    id: str
+    """Its sender's, unique for 72 hours."""
+    body_sha256: str
+    received_at: datetime
+    release: str | None = None
+    """The id of the release that it announced, or joined; None once that is forgotten."""
+    receipt: Json = None
+    """Whatever the door has to answer a second time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeployRun:
+    """The run after a release, for one server, between two reads."""
+
+    server: str
+    release: Release
+    """The newest of those that it looks after."""
+    due_at: datetime
+    """No read before this counts."""
+    progress: Progress | None = None
+    """None before the first read, and after another announcement joined."""
+    events: tuple[str, ...] = ()
+    """What it has to tell at its end, so far."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -349,6 +382,27 @@ class Reader(Protocol):
         since: datetime | None = None,
     ) -> list[Event]:
         """The newest events first, below a keyset (at, id), none before ``since``."""
+
+    def event(self, event: str) -> Event | None:
+        """One event by its id."""
+
+    def release(self, release: str) -> Release | None:
+        """One release by its id."""
+
+    def releases(
+        self,
+        server: str | None = None,
+        before: datetime | None = None,
+        limit: int = 50,
+        ref: str | None = None,
+    ) -> list[Release]:
+        """The newest releases first: of one server, received before a time, with one ref."""
+
+    def deploy(self, release: str) -> tuple[DeployOutcome, ...]:
+        """What a release did to each of its servers, by name; empty for an unknown one."""
+
+    def confirmed_at(self, server: str, subject: str, at: datetime) -> str | None:
+        """The value that a subject had at a time; None where the history does not reach so far."""
 
     def runs(self, server: str, before: datetime | None = None, limit: int = 50) -> list[RunSummary]:
         """The newest runs first."""
@@ -462,6 +516,39 @@ class Tx(Reader, Protocol):
 
     def request_done(self, request: ProbeRequest) -> None:
         """Forget a persisted request that was carried out."""
+
+    def announce(
+        self,
+        delivery: HookDelivery,
+        release: Release,
+        requests: Sequence[ProbeRequest],
+        *,
+        debounce: timedelta,
+    ) -> HookDelivery:
+        """Write a call of the webhook, its release, and the first read of each server; what to answer.
+
+        A delivery id that was used within 72 hours gives the earlier delivery back, and nothing is written;
+        its ``body_sha256`` says whether it was the same call. Another announcement for the same servers
+        within ``debounce`` joins the release of the first: that takes its words, and its reads begin anew.
+        A server has one run at a time, and at most one that waits: the newest release takes the older
+        waiting ones along.
+        """
+
+    def deploy_run(self, server: str) -> DeployRun | None:
+        """The run that is under way for a server, or waits for its first read; None without one."""
+
+    def go_on(self, run: DeployRun, request: ProbeRequest) -> None:
+        """Keep the progress of a run and plan its next read."""
+
+    def end_deploy(self, outcome: DeployOutcome, now: datetime) -> bool:
+        """Write what became of a server's run, for every release that it looked after.
+
+        The next run of the server, if one waits, is planned. Where it was the last server of the release,
+        what the release has to tell may leave: then True.
+        """
+
+    def resume_deploys(self, now: datetime) -> int:
+        """Plan a read for every run that lost its own, and give up those of removed servers; how many."""
 
     def pending_deliveries(
         self, now: datetime, limit: int = 500, channel: str | None = None

@@ -7,6 +7,7 @@ from driftwatch import __version__
 from driftwatch.model import Silence
 from driftwatch.store import mapping
 from driftwatch.store import statements as sql
+from driftwatch.store.deploys import Deploys
 from driftwatch.store.due import DueTimes
 from driftwatch.store.history import SqlReader
 from driftwatch.store.outbox import Outbox
@@ -15,7 +16,7 @@ from driftwatch.store.recording import Recording
 FORGET_INSTANCE_AFTER = timedelta(days=1)
 
 
-class SqlTx(SqlReader, Recording, DueTimes, Outbox):
+class SqlTx(SqlReader, Recording, DueTimes, Deploys, Outbox):
     """One write transaction; it reads what it has written."""
 
     def add_silence(self, silence: Silence) -> None:

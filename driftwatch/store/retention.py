@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
@@ -11,15 +11,19 @@ from sqlalchemy.sql.dml import ReturningDelete
 
 from driftwatch.store import mapping, tables
 from driftwatch.store.columns import Moment
+from driftwatch.store.deploys import REPEATED_CALLS
 from driftwatch.store.ports import MessageStatus, Pruned, Retention
 from driftwatch.store.statements import (
     bodies,
     certificates,
     deliveries,
     events,
+    hooks,
     incidents,
     intervals,
     messages,
+    outcomes,
+    releases,
     runs,
     servers,
     states,
@@ -27,13 +31,8 @@ from driftwatch.store.statements import (
     toolsets,
 )
 
-REPEATED_CALLS = timedelta(hours=72)
-"""How long a webhook's sender may repeat a call and get the first answer."""
-
 _CUTOFF = bindparam("cutoff", type_=Moment)
 _BATCH: sa.BindParameter[Any] = bindparam("batch")
-_releases = tables.metadata.tables["release"]
-_hooks = tables.metadata.tables["hook_delivery"]
 _silences = tables.metadata.tables["silence"]
 
 _SERVERS_WITH_OLD_RUNS = sa.select(servers.c.id).where(
@@ -103,8 +102,16 @@ _CERTIFICATES = _delete(
         servers.c.id == certificates.c.server_id, servers.c.leaf_sha256 == certificates.c.leaf_sha256
     ),
 )
-_HOOKS = _delete(_hooks, _hooks.c.received_at < _CUTOFF)
-_RELEASES = _delete(_releases, _releases.c.received_at < _CUTOFF)
+_HOOKS = _delete(hooks, hooks.c.received_at < _CUTOFF)
+_RELEASES = _delete(
+    releases,
+    releases.c.received_at < _CUTOFF,
+    # A run that looks after it is not over.
+    ~sa.exists().where(
+        sa.or_(outcomes.c.release_id == releases.c.id, outcomes.c.run_release == releases.c.id),
+        sa.text(f"deploy_outcome.{tables.DEPLOY_UNDER_WAY}"),
+    ),
+)
 _SILENCES = _delete(_silences, _silences.c.ends_at < _CUTOFF)
 _SERVERS = _delete(
     servers,

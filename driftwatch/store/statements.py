@@ -11,7 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import Table, bindparam
 
-from driftwatch.model import EventKind
+from driftwatch.model import EventKind, Trigger
 from driftwatch.store import tables
 from driftwatch.store.columns import Moment
 from driftwatch.store.ports import MessageStatus
@@ -34,6 +34,9 @@ messages = _of["message"]
 channels = _of["channel"]
 silences = _of["silence"]
 instances = _of["instance"]
+releases = _of["release"]
+hooks = _of["hook_delivery"]
+outcomes = _of["deploy_outcome"]
 
 _NOW = bindparam("now", type_=Moment)
 _AT = bindparam("at", type_=Moment)
@@ -75,7 +78,10 @@ _due = sa.case(
     (servers.c.confirm_due_at < servers.c.next_due_at, servers.c.confirm_due_at), else_=servers.c.next_due_at
 )
 _visit_at = sa.case((servers.c.not_before > _due, servers.c.not_before), else_=_due)
-_handed_out = sa.exists().where(requests.c.server_id == servers.c.id, requests.c.claimed_by.is_not(None))
+_held = sa.exists().where(
+    requests.c.server_id == servers.c.id,
+    sa.or_(requests.c.claimed_by.is_not(None), requests.c.trigger == Trigger.DEPLOY),
+)
 
 DUE_SERVERS = (
     sa.select(servers)
@@ -84,7 +90,7 @@ DUE_SERVERS = (
     .limit(bindparam("limit"))
     .with_for_update(skip_locked=True)
 )
-NEXT_VISIT = sa.select(sa.func.min(_visit_at)).where(servers.c.removed_at.is_(None), ~_handed_out)
+NEXT_VISIT = sa.select(sa.func.min(_visit_at)).where(servers.c.removed_at.is_(None), ~_held)
 
 REQUESTS = (
     sa.select(requests, servers.c.name, servers.c.not_before)
@@ -92,6 +98,7 @@ REQUESTS = (
     .where(servers.c.removed_at.is_(None))
     .order_by(requests.c.priority.desc(), requests.c.due_at, servers.c.name)
 )
+REQUESTS_OF = sa.select(requests).where(requests.c.server_id == _SERVER)
 REQUESTS_FOR_UPDATE = REQUESTS.with_for_update(of=requests, skip_locked=True)
 WAITING_REQUEST = sa.select(requests).where(
     requests.c.server_id == _SERVER, requests.c.trigger == bindparam("why"), requests.c.claimed_by.is_(None)
@@ -108,6 +115,45 @@ RUN_EXISTS = sa.select(runs.c.id).where(
     runs.c.server_id == _SERVER,
     runs.c.due_at == bindparam("was_due_at", type_=Moment),
     runs.c.trigger == bindparam("why"),
+)
+
+# --- deploys
+
+_under_way = sa.text(tables.DEPLOY_UNDER_WAY)
+_RELEASE: sa.BindParameter[Any] = bindparam("of_release")
+_RUN_RELEASE: sa.BindParameter[Any] = bindparam("of_run")
+
+HOOK_DELIVERY = sa.select(hooks).where(hooks.c.id == bindparam("key"))
+FORGET_HOOK_DELIVERY = sa.delete(hooks).where(hooks.c.id == bindparam("key"))
+ADD_HOOK_DELIVERY = sa.insert(hooks)
+RELEASE = sa.select(releases).where(releases.c.id == _RELEASE)
+ADD_RELEASE = sa.insert(releases)
+UPDATE_RELEASE = sa.update(releases).where(releases.c.id == bindparam("key"))
+RECENT_RELEASES = sa.select(releases).where(releases.c.received_at >= bindparam("since", type_=Moment))
+ADD_OUTCOME = sa.insert(outcomes)
+_OUTCOMES = (
+    sa.select(outcomes, servers.c.name, releases.c.received_at)
+    .join(servers, servers.c.id == outcomes.c.server_id)
+    .join(releases, releases.c.id == outcomes.c.release_id)
+)
+OUTCOMES_OF = _OUTCOMES.where(outcomes.c.release_id == _RELEASE).order_by(servers.c.name)
+OUTCOMES_UNDER_WAY = _OUTCOMES.where(_under_way)
+OUTCOMES_UNDER_WAY_OF = OUTCOMES_UNDER_WAY.where(outcomes.c.server_id == _SERVER)
+OUTCOMES_OF_RUN = _OUTCOMES.where(outcomes.c.run_release == _RUN_RELEASE)
+UPDATE_OUTCOME = sa.update(outcomes).where(
+    outcomes.c.release_id == bindparam("key"), outcomes.c.server_id == bindparam("of_server")
+)
+UPDATE_RUN_OUTCOMES = sa.update(outcomes).where(
+    outcomes.c.run_release == bindparam("key"), outcomes.c.server_id == bindparam("of_server"), _under_way
+)
+LET_GO = (
+    sa.update(deliveries)
+    .where(
+        deliveries.c.event_id.in_(bindparam("event_ids", expanding=True)),
+        deliveries.c.message_id.is_(None),
+        deliveries.c.not_before > _NOW,
+    )
+    .values(not_before=_NOW)
 )
 
 # --- what a run changes
@@ -294,6 +340,36 @@ def _below(time: sa.Column[Any], id_: sa.Column[Any], keyset: tuple[Any, Any]) -
     """What comes after the keyset in an order by time, then id, newest first."""
     at, key = keyset
     return sa.or_(time < at, sa.and_(time == at, id_ < key))
+
+
+EVENT = _EVENTS.where(events.c.id == bindparam("key"))
+
+
+def newest_releases(server_id: int | None, before: Any | None, ref: str | None) -> sa.Select[Any]:
+    """Releases below a keyset, newest first."""
+    query = sa.select(releases).order_by(releases.c.received_at.desc(), releases.c.id.desc())
+    if server_id is not None:
+        query = query.join(outcomes, outcomes.c.release_id == releases.c.id).where(
+            outcomes.c.server_id == server_id
+        )
+    if before is not None:
+        query = query.where(releases.c.received_at < before)
+    if ref is not None:
+        query = query.where(releases.c.ref == ref)
+    return query.limit(bindparam("limit"))
+
+
+VALUE_AT = (
+    sa.select(intervals.c.value)
+    .where(
+        intervals.c.server_id == _SERVER,
+        intervals.c.subject == bindparam("of_subject"),
+        intervals.c.since <= _AT,
+        sa.or_(intervals.c.until.is_(None), intervals.c.until > _AT),
+    )
+    .order_by(intervals.c.since.desc(), intervals.c.id.desc())
+    .limit(1)
+)
 
 
 def newest_runs(before: Any | None) -> sa.Select[Any]:

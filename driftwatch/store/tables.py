@@ -11,7 +11,10 @@
              ├── certificate ── tls_notice
              └── event ── event_delivery ── message ── channel
 
-``release``, ``hook_delivery``, ``silence`` and ``instance`` stand by themselves. Vocabularies are held by a
+    release ─┬── hook_delivery         who announced it
+             └── deploy_outcome        what it did to each of its servers
+
+``silence`` and ``instance`` stand by themselves. Vocabularies are held by a
 CHECK, except the kinds of events: there are many, and each new one would rewrite the largest table.
 """
 
@@ -21,7 +24,7 @@ from typing import ClassVar
 import sqlalchemy as sa
 from sqlmodel import Field, SQLModel
 
-from driftwatch.model import Depth, EventKind, Json, Level, Trigger
+from driftwatch.model import DeployState, DeployVerdict, Depth, EventKind, Json, Level, Trigger
 from driftwatch.store.columns import BigCount, JsonText, Moment, words
 from driftwatch.store.ports import DeliveryOutcome, MessageStatus
 
@@ -38,6 +41,7 @@ metadata = sa.MetaData(
 
 MESSAGE_WAITS = "status IN ('pending', 'sending')"
 DELIVERY_WAITS = "message_id IS NULL AND suppressed_by IS NULL AND dropped_at IS NULL"
+DEPLOY_UNDER_WAY = "state IN ('waiting', 'settling')"
 """Conditions of partial indexes; a statement has to use the same words for SQLite to see it."""
 
 
@@ -461,6 +465,38 @@ class HookDelivery(Row, table=True):
     received_at: datetime = Field(sa_type=Moment)
     release_id: str | None = Field(foreign_key="release.id", ondelete="SET NULL", sa_type=sa.Text)
     receipt: Json = Field(sa_type=JsonText)
+
+
+class DeployOutcome(Row, table=True):
+    """What became of a release on one server; its ``run_release`` is the one whose run looks after it."""
+
+    __tablename__ = "deploy_outcome"
+    __table_args__ = (
+        _where("ix_deploy_outcome_under_way", "server_id", condition=DEPLOY_UNDER_WAY),
+        sa.Index(None, "server_id", "release_id"),
+        sa.Index(None, "run_release"),
+        {"sqlite_with_rowid": False},
+    )
+
+    release_id: str = Field(
+        foreign_key="release.id", ondelete="CASCADE", sa_type=sa.Text, primary_key=True, nullable=False
+    )
+    server_id: int = _server(primary_key=True)
+    run_release: str = Field(sa_type=sa.Text)
+    """A newer announcement takes those along that still wait: one run answers all of them."""
+    state: DeployState = Field(sa_type=words(DeployState))
+    due_at: datetime = Field(sa_type=Moment)
+    """No read before this counts."""
+    progress: Json = Field(sa_type=JsonText, nullable=True)
+    verdict: DeployVerdict | None = Field(sa_type=words(DeployVerdict))
+    counts: Json = Field(sa_type=JsonText)
+    changed: bool
+    breaking: bool
+    summary: Json = Field(sa_type=JsonText, nullable=False)
+    level: Level | None = Field(sa_type=words(Level))
+    finished_at: datetime | None = Field(sa_type=Moment)
+    run: str | None = Field(sa_type=sa.Text)
+    events: Json = Field(sa_type=JsonText)
 
 
 class Instance(Row, table=True):

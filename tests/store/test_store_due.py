@@ -199,15 +199,15 @@ class TestConfirming:
 
 class TestRequests:
     def test_a_request_waits_until_it_is_due_and_goes_before_the_interval(self, world: World) -> None:
-        deploy = request("api", START + 10 * SECOND, Trigger.DEPLOY, priority=10, release_ref="abc \ud800")
-        assert enqueue(world, deploy) == [True]
+        manual = request("api", START + 10 * SECOND, Trigger.MANUAL, priority=10, release_ref="abc \ud800")
+        assert enqueue(world, manual) == [True]
         assert [taken.trigger for taken in world.take()] == [Trigger.INTERVAL]
         world.clock.advance(10 * SECOND)
 
         assert world.take() == []  # the first probe is still on its way
         with world.store.write() as tx:
             tx.request_done(request("api", START))
-        assert world.take() == [deploy]
+        assert world.take() == [manual]
 
     def test_the_higher_priority_goes_first(self, world: World) -> None:
         world.add("api", "b", "c")

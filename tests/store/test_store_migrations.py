@@ -6,16 +6,20 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from alembic import command
 from alembic.config import Config
 from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine
 
 from driftwatch.errors import StoreError
 from driftwatch.store import migrations
-from driftwatch.store.sqlite import SqliteStore
+from driftwatch.store.sqlite import APPLICATION_ID, SqliteStore
 from tests.store.world import START, Clock, event, server
 
-SECOND = '''
+LATEST = migrations.HEAD
+NEXT = f"{len(migrations.REVISIONS) + 1:04}"
+
+NEWER = f'''
 """A test's own: a new column, a table rebuilt, a failure on request."""
 
 import os
@@ -23,8 +27,8 @@ import os
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0002"
-down_revision = "0001"
+revision = "{NEXT}"
+down_revision = "{LATEST}"
 
 
 def upgrade() -> None:
@@ -38,6 +42,18 @@ def upgrade() -> None:
     if os.environ.get("MIGRATION_ORPHANS"):
         op.execute("DELETE FROM server")
 '''
+
+
+def migrated_to(path: Path, revision: str) -> None:
+    """A database as an older version left it."""
+    config = Config()
+    config.set_main_option("script_location", "driftwatch.store:migrations")
+    config.set_main_option("path_separator", "os")
+    engine = create_engine(f"sqlite:///{path}")
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, revision)
+    engine.dispose()
 
 
 def schema(path: Path) -> dict[str, list[str]]:
@@ -81,6 +97,35 @@ def test_the_known_revisions_are_the_scripts_in_their_order() -> None:
     assert tuple(script.revision for script in scripts)[::-1] == migrations.REVISIONS
 
 
+def test_a_database_of_the_first_version_keeps_what_is_in_it(tmp_path: Path) -> None:
+    path = tmp_path / "driftwatch.db"
+    migrated_to(path, "0001")
+    rows = (
+        (
+            "INSERT INTO server VALUES (1, 'api', 'https://api.example/mcp', 'api.example:443', 'token', "
+            "'r1', '[]', 1, NULL, 1, 1, NULL, NULL, NULL, NULL, NULL, '{}', NULL, NULL)"
+        ),
+        "INSERT INTO run VALUES (1, 1, 'deploy', 'run-1', 1, 'full', 250, 15, 1, 40, 1, 2, 3, '\"v1\"')",
+        "INSERT INTO release VALUES ('r', '\"v1\"', NULL, NULL, NULL, NULL, NULL, 0, '[\"api\"]', 1)",
+        "INSERT INTO hook_delivery VALUES ('d', 'abc', 1, 'r', '{}')",
+    )
+    with closing(sqlite3.connect(path)) as connection:
+        for row in rows:
+            connection.execute(row)
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.commit()
+    store = SqliteStore(path)
+    store.migrate()
+    assert store.check() == []
+    with store.read() as reader:
+        (run,) = reader.runs("api")
+        (release,) = reader.releases()
+        assert (run.id, run.release_ref) == ("run-1", "v1")
+        assert (release.ref, release.servers) == ("v1", ("api",))
+        assert reader.deploy("r") == ()
+    store.close()
+
+
 def test_alembic_is_not_loaded_when_nothing_is_pending(template: Path, tmp_path: Path) -> None:
     path = tmp_path / "driftwatch.db"
     shutil.copy(template, path)
@@ -112,9 +157,9 @@ class TestUpgrading:
         """The package's scripts and one more, in a folder of the test's own."""
         folder = tmp_path / "migrations"
         shutil.copytree(Path(migrations.__file__).parent, folder)
-        (folder / "versions" / "0002_second.py").write_text(SECOND)
-        monkeypatch.setattr(migrations, "REVISIONS", ("0001", "0002"))
-        monkeypatch.setattr(migrations, "HEAD", "0002")
+        (folder / "versions" / f"{NEXT}_newer.py").write_text(NEWER)
+        monkeypatch.setattr(migrations, "REVISIONS", (*migrations.REVISIONS, NEXT))
+        monkeypatch.setattr(migrations, "HEAD", NEXT)
         monkeypatch.setattr(migrations, "SCRIPTS", str(folder))
         return folder
 
@@ -135,12 +180,12 @@ class TestUpgrading:
         store = SqliteStore(path, backup_dir=tmp_path / "backups", clock=Clock())
         store.migrate()
         store.close()
-        assert self.revision(path) == "0002"
+        assert self.revision(path) == NEXT
         assert "colour" in "".join(schema(path)["channel"])
         assert self.events(path) == ["e1"]
         (backup,) = (tmp_path / "backups").iterdir()
-        assert backup.name == "driftwatch-20260301T120000Z-schema-0001.db"
-        assert self.revision(backup) == "0001"
+        assert backup.name == f"driftwatch-20260301T120000Z-schema-{LATEST}.db"
+        assert self.revision(backup) == LATEST
         assert "colour" not in "".join(schema(backup)["channel"])
 
     def test_without_room_for_a_backup_nothing_is_migrated(self, path: Path, tmp_path: Path) -> None:
@@ -149,7 +194,7 @@ class TestUpgrading:
         with pytest.raises(StoreError, match=r"the backup .* cannot be written"):
             store.migrate()
         store.close()
-        assert self.revision(path) == "0001"
+        assert self.revision(path) == LATEST
 
     def test_a_migration_that_fails_halfway_leaves_the_old_schema(
         self, path: Path, monkeypatch: pytest.MonkeyPatch
@@ -160,13 +205,13 @@ class TestUpgrading:
         with pytest.raises(RuntimeError, match="halfway"):
             store.migrate()
         store.close()
-        assert (self.revision(path), schema(path)) == ("0001", before)
+        assert (self.revision(path), schema(path)) == (LATEST, before)
         monkeypatch.delenv("MIGRATION_FAILS")
         store = SqliteStore(path)
         store.migrate()
         store.close()
         assert self.events(path) == ["e1"]
-        assert len(list(path.parent.glob("*-schema-0001.db"))) == 1
+        assert len(list(path.parent.glob(f"*-schema-{LATEST}.db"))) == 1
 
     def test_a_migration_that_would_leave_orphans_is_undone(
         self, path: Path, monkeypatch: pytest.MonkeyPatch
@@ -176,21 +221,21 @@ class TestUpgrading:
         with pytest.raises(StoreError, match=r"rows that point nowhere \(event\); nothing was changed"):
             store.migrate()
         store.close()
-        assert self.revision(path) == "0001"
+        assert self.revision(path) == LATEST
 
     def test_a_killed_migration_leaves_the_old_schema(self, path: Path, newer: Path) -> None:
         before = schema(path)
         script = (
             "import sys\nfrom pathlib import Path\nfrom driftwatch.store import migrations\n"
             "from driftwatch.store.sqlite import SqliteStore\n"
-            "migrations.REVISIONS, migrations.HEAD = ('0001', '0002'), '0002'\n"
+            f"migrations.REVISIONS, migrations.HEAD = {migrations.REVISIONS!r}, {NEXT!r}\n"
             "migrations.SCRIPTS = sys.argv[2]\n"
             "SqliteStore(Path(sys.argv[1])).migrate()"
         )
         command = [sys.executable, "-c", script, str(path), str(newer)]
         died = subprocess.run(command, env={"MIGRATION_DIES": "1"}, check=False)
         assert died.returncode == 9
-        assert (self.revision(path), schema(path)) == ("0001", before)
+        assert (self.revision(path), schema(path)) == (LATEST, before)
         subprocess.run(command, check=True)
         assert self.events(path) == ["e1"]
 
@@ -199,7 +244,7 @@ class TestUpgrading:
         store = SqliteStore(path)
         store.migrate()
         store.close()
-        assert self.revision(path) == "0002"
+        assert self.revision(path) == NEXT
         assert list(tmp_path.glob("*schema*")) == []
 
 
@@ -216,5 +261,5 @@ def test_a_new_revision_is_written_from_the_models(
         connection.exec_driver_sql("ALTER TABLE channel DROP COLUMN paused_until")
         migrations.write(connection, "pause a channel")
     engine.dispose()
-    written = (folder / "versions" / "0002_pause_a_channel.py").read_text()
+    written = (folder / "versions" / f"{NEXT}_pause_a_channel.py").read_text()
     assert "batch_op.add_column(sa.Column('paused_until', columns.Moment(), nullable=True))" in written

@@ -1,0 +1,20 @@
+"""Releases: what is to be read after one was announced, when it has settled, and what it did. Pure."""
+
+from driftwatch.deploys.outcome import GATES, DeployOutcome, verdict
+from driftwatch.deploys.requests import PRIORITY, probes
+from driftwatch.deploys.settling import Look, Phase, Progress, Rules, advance, next_read, phase
+
+__all__ = [
+    "GATES",
+    "PRIORITY",
+    "DeployOutcome",
+    "Look",
+    "Phase",
+    "Progress",
+    "Rules",
+    "advance",
+    "next_read",
+    "phase",
+    "probes",
+    "verdict",
+]

@@ -1,0 +1,171 @@
+"""When a deploy has settled: agreeing reads, each on a connection of its own, until the time is up. Pure.
+
+The first read is a full probe. Later ones are light, because a rollout shows in the tool list and the
+certificate, and both are in a light probe: asking the deliberate bad requests again and again would only be
+a burden. Two things ask for another full one: an answer that no full probe has seen yet, and a check in doubt
+that only a full probe exercises.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from enum import Enum, auto
+
+from driftwatch.model import Json
+
+ROOT = "root"
+"""What stands for the toolsets of a server that never showed one: the state of its endpoint."""
+
+PAUSE = timedelta(seconds=5)
+LONGEST_PAUSE = timedelta(seconds=30)
+"""Between two reads: a rollout that takes its time is visited less and less often."""
+
+_EACH_PAUSE = 6
+"""So many reads until the pause grows."""
+
+_AGAIN = 2
+"""An answer that was left before has to agree this many times as often: a rollout may be half-way."""
+
+
+class Phase(Enum):
+    """What a read means for the run."""
+
+    READING = auto()
+    SETTLED = auto()
+    UNSETTLED = auto()
+    """The time is up, and the answers differ."""
+    LOST = auto()
+    """The time is up, and the server does not show what it showed before."""
+    UNSURE = auto()
+    """The time is up, and too few reads saw anything; those that did agree."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """How a run settles."""
+
+    reads: int = 3
+    """Agreeing reads in a row."""
+    timeout: timedelta = timedelta(minutes=5)
+    """Counted from the first read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """What one read saw."""
+
+    at: datetime
+    full: bool
+    toolsets: Mapping[str, str]
+    """The fingerprint's pair by subject; empty where no list was read to its end."""
+    root: str
+    """The value of the root check, such as ``verified`` or ``failed:refused``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """One answer of the server, and how often it came."""
+
+    toolsets: Mapping[str, str]
+    times: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far a run is: all that it needs to go on after a restart."""
+
+    started_at: datetime
+    before: Mapping[str, str] = field(default_factory=dict)
+    """The confirmed pairs when the run began, by subject."""
+    reads: int = 0
+    agreeing: int = 0
+    """Reads in a row with the latest answer."""
+    thorough: bool = False
+    """One of them was a full probe."""
+    returned: bool = False
+    """The latest answer is one that another had replaced."""
+    latest: Mapping[str, str] = field(default_factory=dict)
+    answers: tuple[Answer, ...] = ()
+    """In the order in which they came first."""
+
+    def to_json(self) -> dict[str, Json]:
+        """The progress as a JSON object."""
+        return {
+            "started_at": self.started_at.isoformat(),
+            "before": dict(self.before),
+            "reads": self.reads,
+            "agreeing": self.agreeing,
+            "thorough": self.thorough,
+            "returned": self.returned,
+            "latest": dict(self.latest),
+            "answers": [
+                {"toolsets": dict(answer.toolsets), "times": answer.times} for answer in self.answers
+            ],
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Json]) -> "Progress":
+        """Read what to_json wrote. Raises KeyError or TypeError for anything else."""
+        return cls(
+            **{
+                **value,
+                "started_at": datetime.fromisoformat(value["started_at"]),
+                "answers": tuple(Answer(**answer) for answer in value["answers"]),
+            }
+        )
+
+    def spoken(self, subject: str) -> dict[str, int]:
+        """How often each value of one subject was read."""
+        counts: dict[str, int] = {}
+        for answer in self.answers:
+            value = answer.toolsets.get(subject)
+            if value is not None:
+                counts[value] = counts.get(value, 0) + answer.times
+        return counts
+
+
+def advance(progress: Progress, look: Look) -> Progress:
+    """Let one read count."""
+    answer = look.toolsets or ({} if progress.before else {ROOT: look.root})
+    progress = replace(progress, reads=progress.reads + 1)
+    if not answer:
+        return replace(progress, agreeing=0, thorough=False, latest={})
+    known = [each.toolsets for each in progress.answers]
+    answers = progress.answers
+    if answer in known:
+        place = known.index(answer)
+        again = replace(answers[place], times=answers[place].times + 1)
+        answers = (*answers[:place], again, *answers[place + 1 :])
+    else:
+        answers = (*answers, Answer(toolsets=answer, times=1))
+    if answer == progress.latest:
+        return replace(
+            progress,
+            agreeing=progress.agreeing + 1,
+            thorough=progress.thorough or look.full,
+            answers=answers,
+        )
+    returned = answer in known and len(known) > 1
+    return replace(
+        progress, agreeing=1, thorough=look.full, returned=returned, latest=answer, answers=answers
+    )
+
+
+def phase(progress: Progress, rules: Rules, now: datetime, *, pending: bool = False) -> Phase:
+    """Whether the run is over, after a read; ``pending`` says that a check or a toolset is still in doubt."""
+    needed = rules.reads * (_AGAIN if progress.returned else 1)
+    over = now - progress.started_at >= rules.timeout
+    agreed = progress.agreeing >= needed
+    if agreed and (over or (progress.thorough and not pending)):
+        return Phase.SETTLED
+    if not over:
+        return Phase.READING
+    if not progress.latest:
+        return Phase.LOST
+    return Phase.UNSETTLED if len(progress.answers) > 1 else Phase.UNSURE
+
+
+def next_read(progress: Progress, rules: Rules, now: datetime) -> datetime:
+    """When the next read is due: one of them is made when the time is up."""
+    pause = min(PAUSE * (1 + progress.reads // _EACH_PAUSE), LONGEST_PAUSE)
+    return max(now, min(now + pause, progress.started_at + rules.timeout))
