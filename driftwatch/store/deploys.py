@@ -150,8 +150,8 @@ class Deploys(Unit):
         key = self._server_id(request.server)
         rows = self._rows(sql.OUTCOMES_UNDER_WAY_OF, server=key)
         waiting = [row for row in rows if row["state"] is DeployState.WAITING]
-        due_at = min((row["received_at"] + LONGEST_POSTPONEMENT for row in waiting), default=request.due_at)
-        due_at = min(request.due_at, due_at)
+        longest = request.due_at - release.received_at + LONGEST_POSTPONEMENT
+        due_at = min([request.due_at, *(row["received_at"] + longest for row in waiting)])
         for row in waiting:
             taken = {"run_release": release.id, "due_at": due_at}
             self._run(sql.UPDATE_OUTCOME, {"key": row["release_id"], "of_server": key, **taken})
