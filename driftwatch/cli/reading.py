@@ -1,8 +1,8 @@
 """``status`` and ``history``: what the service remembers, read beside it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -10,32 +10,33 @@ from driftwatch.cli.options import ConfigOption, JsonOption, load_beside, open_r
 from driftwatch.errors import UsageError
 
 if TYPE_CHECKING:
-    from driftwatch.store.ports import Reader, ServerStatus
+    from driftwatch.store.ports import ServerOverview, ServerStatus
+
+T = TypeVar("T", "ServerOverview", "ServerStatus")
 
 LimitOption = Annotated[int, typer.Option("--limit", "-n", min=1, max=1000, help="How many, newest first.")]
 
 
 def status(config: ConfigOption = None, *, as_json: JsonOption = False) -> None:
     """Show every server as the service last saw it: states, toolset, certificate, when and when next."""
-    from driftwatch.cli import views
+    from driftwatch import views
+    from driftwatch.cli import tables
 
-    loaded = load_beside(config)
+    loaded, now = load_beside(config), datetime.now(UTC)
     store = open_readonly(loaded)
     try:
         with store.read() as reader:
-            servers = list(_every_server(reader))
+            if as_json:
+                servers = [views.status(item, now) for item in _every(reader.status)]
+                print_json({"schema": "driftwatch/status/1", "servers": servers})
+                return
+            rows = [tables.status_row(item, now) for item in _every(reader.overview)]
     finally:
         store.close()
-    now = datetime.now(UTC)
-    if as_json:
-        print_json(
-            {"schema": "driftwatch/status/1", "servers": [views.status_json(item, now) for item in servers]}
-        )
-        return
-    if not servers:
+    if not rows:
         typer.echo("No server is configured, or the service has not started yet.")
         return
-    typer.echo(views.columns([views.HEADING, *(views.status_row(item, now) for item in servers)]))
+    typer.echo(tables.columns([tables.HEADING, *rows]))
 
 
 def history(
@@ -46,7 +47,8 @@ def history(
     as_json: JsonOption = False,
 ) -> None:
     """Show what happened to one server, newest first: every event, and the last runs."""
-    from driftwatch.cli import views
+    from driftwatch import views
+    from driftwatch.cli import tables
 
     loaded = load_beside(config)
     store = open_readonly(loaded)
@@ -64,20 +66,20 @@ def history(
             {
                 "schema": "driftwatch/history/1",
                 "server": server,
-                "events": [views.event_json(event) for event in events],
-                "runs": [views.run_json(run) for run in runs],
+                "events": [views.event(event) for event in events],
+                "runs": [views.run(run) for run in runs],
             }
         )
         return
     typer.echo(f"{server}: events, newest first")
-    typer.echo(views.columns([views.event_row(event) for event in events]) or "  none")
+    typer.echo(tables.columns([tables.event_row(event) for event in events]) or "  none")
     typer.echo(f"\n{server}: runs, newest first")
-    typer.echo(views.columns([views.run_row(run) for run in runs]) or "  none")
+    typer.echo(tables.columns([tables.run_row(run) for run in runs]) or "  none")
 
 
-def _every_server(reader: "Reader") -> "Iterator[ServerStatus]":
+def _every(page_after: Callable[[str], Sequence[T]]) -> Iterator[T]:
     """All configured servers by name, read a page at a time."""
-    page = reader.status()
+    page = page_after("")
     while page:
         yield from page
-        page = reader.status(after=page[-1].record.name)
+        page = page_after(page[-1].record.name)
