@@ -372,6 +372,13 @@ class Replicas:
     instances: tuple[Instance, ...]
     unanswered: tuple[str, ...]
     """Why a connection showed nothing, one sentence each."""
+    broken: tuple[str, ...] = ()
+    """The same of the connections that were refused, broke, or met a server error."""
+
+    @property
+    def connections(self) -> int:
+        """How many further connections were tried."""
+        return len(self.instances) + len(self.unanswered) + len(self.broken)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ import asyncio
 import logging
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Protocol
 
@@ -23,6 +23,7 @@ from driftwatch.model import (
     Era,
     Event,
     Fingerprint,
+    Json,
     ProbeRequest,
     Report,
     State,
@@ -33,6 +34,7 @@ from driftwatch.probe import Pause, Resolver, Target, TrustStore, probe
 from driftwatch.probe.outcome import blocked
 from driftwatch.store.ports import Reader, RunRecord, Store, StoredToolset, ToolsetRecord, Tx
 from driftwatch.toolset import Toolset
+from driftwatch.toolset.canonical import written_alike
 from driftwatch.transitions import Changes, Memory, ToolsetObservation
 
 runs = logging.getLogger("driftwatch.runs")
@@ -105,7 +107,9 @@ def judge(
 
     ``known`` is what is remembered of each era; an era that is not in it is compared with nothing.
     """
-    read = {surface.era: _toolset(surface, evidence.credential) for surface in evidence.surfaces}
+    read: dict[Era, ToolsetRecord | Missing] = {}
+    for surface in evidence.surfaces:
+        read[surface.era] = _toolset(surface, evidence.credential, tuple(read.values()))
     prints = {era: item if isinstance(item, Missing) else item.fingerprint for era, item in read.items()}
     results = checks.run(
         evidence,
@@ -280,10 +284,15 @@ def _diff(before: StoredToolset, record: ToolsetRecord) -> toolset.Diff:
     )
 
 
-def _toolset(surface: Surface, credential: str) -> ToolsetRecord | Missing:
+def _toolset(
+    surface: Surface, credential: str, known: Sequence[ToolsetRecord | Missing]
+) -> ToolsetRecord | Missing:
     tools = surface.tools
     if isinstance(tools, Missing):
         return tools
+    for other in known:
+        if isinstance(other, ToolsetRecord) and _same_content(other, tools, surface.instructions):
+            return replace(other, era=surface.era.value, revision=surface.revision)
     content = Toolset(tools=tools, instructions=surface.instructions)
     return ToolsetRecord(
         era=surface.era.value,
@@ -294,6 +303,10 @@ def _toolset(surface: Surface, credential: str) -> ToolsetRecord | Missing:
         instructions=content.instructions,
         per_tool=toolset.tool_digests(content),
     )
+
+
+def _same_content(record: ToolsetRecord, tools: tuple[Json, ...], instructions: str | None) -> bool:
+    return record.instructions == instructions and written_alike(record.tools, tools)
 
 
 def _summary(surface: Surface, fingerprint: Fingerprint | Missing) -> SurfaceSummary:

@@ -12,14 +12,12 @@ from tests.specimens import SPECIMENS
 HERE = Path(__file__).parent
 
 ELSEWHERE = {
-    "tls/chain": "checks/test_checks_tls.py",
-    "tls/expiry": "checks/test_checks_tls.py",
     "auth/credential": "service/test_credentials.py",
     "timeouts/first-answer": "checks/test_checks_first_answer.py",
     "release/fingerprint": "service/test_main_job.py",
 }
-"""Checks that need more than a specimen on plain http without a store: a certificate, a credential, a slow
-machine, a memory. The file that trips them instead."""
+"""Checks that need more than a specimen without a store: a credential, a slow machine, a memory. The file
+that trips them instead."""
 
 TRIPPED = {
     check

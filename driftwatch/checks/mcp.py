@@ -30,6 +30,7 @@ _TEXT = {
     "bom": "The body begins with a byte order mark, which JSON does not allow.",
     "duplicate-member": "An object names the same member twice; parsers differ in which one they keep.",
     "lone-surrogate": "A string holds half a character, which cannot be written as UTF-8.",
+    "number-range": "A number is larger than any that clients can represent.",
     "unterminated-event": "The stream ends inside an event; strict readers drop what it said.",
     "wrong-length": "The body is not as long as its Content-Length says.",
     "no-content-type": "The reply has a body and no Content-Type.",

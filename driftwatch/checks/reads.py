@@ -5,6 +5,7 @@ Only what a fingerprint covers counts as a difference: order, spelling and what 
 
 import json
 from dataclasses import dataclass
+from functools import cached_property
 
 from driftwatch.evidence import Missing, Replicas, Surface
 from driftwatch.model import Json
@@ -14,13 +15,20 @@ _UNEXPLAINED = 3
 """So many different lists in one visit are not two instances that take turns."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, eq=False)  # no slots: the digest is made once, and only where it matters
 class Read:
     """One complete read of a list."""
 
     toolset: Toolset
-    pair: str
-    """Its fingerprint."""
+
+    @cached_property
+    def pair(self) -> str:
+        """Its fingerprint."""
+        return fingerprint(self.toolset).pair
+
+    def agrees(self, other: "Read") -> bool:
+        """Whether both have one fingerprint."""
+        return self is other or self.pair == other.pair
 
     @property
     def names(self) -> list[Json]:
@@ -51,7 +59,7 @@ class Reads:
     @property
     def is_volatile(self) -> bool:
         """Whether the list changes from read to read, in a way that two instances do not explain."""
-        if self.second is None or self.second.pair == self.first.pair:
+        if self.second is None or self.second.agrees(self.first):
             return False
         return not self.others or len(self.pairs) >= _UNEXPLAINED or self._only_reordered()
 
@@ -59,7 +67,7 @@ class Reads:
     def difference(self) -> Diff | None:
         """What the first read that differs has otherwise than the very first; None where all agree."""
         for read in self.every:
-            if read.pair != self.first.pair:
+            if not read.agrees(self.first):
                 return diff(self.first.toolset, read.toolset)
         return None
 
@@ -87,12 +95,12 @@ def of(surface: Surface, replicas: Replicas | Missing) -> Reads | None:
 
 
 def _read(tools: tuple[Json, ...], instructions: str | None, known: list[Read]) -> Read:
-    """The read with its fingerprint; lists that are equal to the last letter are digested once."""
+    """The read; lists that are equal to the last letter are one."""
     toolset = Toolset(tools=tools, instructions=instructions)
     for read in known:
         if read.toolset == toolset:
             return read
-    known.append(Read(toolset=toolset, pair=fingerprint(toolset).pair))
+    known.append(Read(toolset))
     return known[-1]
 
 

@@ -67,6 +67,8 @@ def fingerprint(fingerprint: Fingerprint, remembered: Remembered) -> Verdict:
 def replicas(replicas: Replicas, surfaces: tuple[Surface, ...]) -> Verdict:
     """The tool list and the server's version on further connections, compared with the first one.
 
+    A further connection that breaks before it is answered counts too.
+
     Why it matters:
         Behind a load balancer the next request may meet another instance. While two releases answer in turn,
         an agent is shown a tool and told a moment later that there is no such tool. Since 2026-07-28 the set
@@ -75,7 +77,8 @@ def replicas(replicas: Replicas, surfaces: tuple[Surface, ...]) -> Verdict:
     How to fix it:
         During a rollout this ends by itself; driftwatch looks again. Where it stays, look for an instance
         that was not replaced, or one that failed to load a part of its tools. Let an instance report ready
-        only once its whole list is there.
+        only once its whole list is there, and let the load balancer look at that, so that it takes a dead
+        instance out.
     """
     surface = next((one for one in surfaces if one.era is replicas.era), None)
     if surface is None:
@@ -91,6 +94,7 @@ def replicas(replicas: Replicas, surfaces: tuple[Surface, ...]) -> Verdict:
         if len(compared.others) < len(replicas.instances):
             remarks.append("a further connection gave no complete list: its version was compared")
     found += _different_versions(surface.server_info, replicas)
+    found += _broken(replicas)
     remarks += [f"a further connection was not answered: {why}" for why in replicas.unanswered]
     return Verified("; ".join(remarks)) if remarks and not found else found
 
@@ -126,7 +130,7 @@ def stable_listing(
         return NotChecked("the tool list was not read twice", "no-list")
     if compared.is_volatile:
         return _volatile(compared)
-    if compared.second.pair != compared.first.pair:
+    if not compared.second.agrees(compared.first):
         return Verified("two lists take turns: see release/replicas")
     if _same_order(compared):
         return ()
@@ -179,7 +183,7 @@ def _line(text: str) -> str:
 
 def _same_order(compared: Reads) -> bool:
     first = compared.first.names
-    return all(read.names == first for read in compared.every if read.pair == compared.first.pair)
+    return all(read.names == first for read in compared.every if read.agrees(compared.first))
 
 
 def _different_lists(compared: Reads, surface: Surface) -> list[Found]:
@@ -215,6 +219,20 @@ def _different_versions(own: Json, replicas: Replicas) -> list[Found]:
             measured=listed(said),
             era=replicas.era,
         )
+    ]
+
+
+def _broken(replicas: Replicas) -> list[Found]:
+    return [
+        Found(
+            code="no-answer",
+            subject=replicas.era.value,
+            message="Some connections get no answer: one of the instances is gone, or refuses to serve.",
+            expected="an answer on every connection",
+            measured=f"{len(replicas.broken)} of {replicas.connections} further connections: {why}",
+            era=replicas.era,
+        )
+        for why in replicas.broken[:1]
     ]
 
 

@@ -37,18 +37,17 @@ class Scene:
     fingerprints: Mapping[Era, Fingerprint | Missing]
     remembered: Mapping[Era, Remembered | Missing]
     policy: Policy
-    _views: list[tuple[tuple[Json, ...], tuple[Tool, ...]]] = field(default_factory=list, init=False)
+    _views: dict[Era, tuple[tuple[Json, ...], tuple[Tool, ...]]] = field(default_factory=dict, init=False)
 
     def tools(self, surface: Surface) -> tuple[Tool, ...] | Missing:
         """The tools of a surface. Both eras mostly list the same: then they share what was worked out."""
         tools = surface.tools
         if isinstance(tools, Missing):
             return tools
-        for known, views in self._views:
-            if known == tools:
-                return views
-        self._views.append((tools, Tool.each(tools)))
-        return self._views[-1][1]
+        if surface.era not in self._views:
+            alike = [views for known, views in self._views.values() if known == tools]
+            self._views[surface.era] = tools, alike[0] if alike else Tool.each(tools)
+        return self._views[surface.era][1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

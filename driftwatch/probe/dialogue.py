@@ -171,8 +171,13 @@ class Dialogue:
         self._sessions[session] = headers
 
     async def end(self, session: str) -> Exchange:
-        """End one session with DELETE. It stays open only where the deadline came first."""
+        """End one session with DELETE, at the second try if need be.
+
+        It stays open only where the deadline came first.
+        """
         exchange = (await self.wire.send(self.farewell(session))).exchange
+        if outcome.is_transient(exchange) and await self.wait(exchange):
+            exchange = (await self.wire.send(self.farewell(session), fresh=True)).exchange
         if exchange.fault is None or exchange.fault.code != "deadline":
             self._sessions.pop(session, None)
         return exchange

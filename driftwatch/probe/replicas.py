@@ -16,6 +16,9 @@ MAX_REQUESTS = 4
 _PAGES = {Era.MODERN: 3, Era.LEGACY: 1}
 """What is left of them for the list, after the handshake and before the DELETE."""
 
+_BROKEN = frozenset({"refused", "reset", "timeout", "http-5xx", "tls", "certificate", "protocol"})
+"""What says that an instance is gone; other refusals may be meant for whoever asks again and again."""
+
 NO_TIME = Missing("no time was left for further connections", "deadline")
 OLD_TRANSPORT = Missing("not asked over the old HTTP+SSE transport", "not-applicable")
 
@@ -28,7 +31,7 @@ async def visit(door: Door, surface: Surface, limits: Limits, *, seconds: float)
     era = surface.era
     if era not in ERAS:
         return OLD_TRANSPORT
-    instances, unanswered = list[Instance](), list[str]()
+    instances, unanswered, broken = list[Instance](), list[str](), list[str]()
     share = seconds / CONNECTIONS
     if share < 1:
         return NO_TIME
@@ -41,15 +44,17 @@ async def visit(door: Door, surface: Surface, limits: Limits, *, seconds: float)
     )
     for _ in range(CONNECTIONS):
         async with door.conversation(surface, narrow) as begun:
-            if isinstance(begun, Missing):
+            if isinstance(begun, Missing) and begun.code in _BROKEN:
+                broken.append(begun.reason)
+            elif isinstance(begun, Missing):
                 unanswered.append(begun.reason)
                 if begun.code == "rate-limited":
                     break
             else:
                 instances.append(await _instance(begun))
-    if not instances:
+    if not instances and not broken:
         return Missing(f"no further connection was answered: {unanswered[0]}", "no-reply")
-    return Replicas(era=era, instances=tuple(instances), unanswered=tuple(unanswered))
+    return Replicas(era=era, instances=tuple(instances), unanswered=tuple(unanswered), broken=tuple(broken))
 
 
 async def _instance(begun: Begun) -> Instance:

@@ -42,6 +42,14 @@ def test_reads_that_agree_are_verified() -> None:
     assert states(*results(twice(), instance(), instance())) == [QUIET, QUIET]
 
 
+def test_a_further_connection_that_breaks_is_a_risk() -> None:
+    seen = twice()
+    further = Replicas(era=seen.era, instances=(instance(),), unanswered=(), broken=("reset",))
+    result = judged("release/replicas", evidence(seen, replicas=further))
+    assert states(result) == [(State.OBSERVED_RISK, "no-answer")]
+    assert result.findings[0].measured == "1 of 2 further connections: reset"
+
+
 def test_instances_with_other_tools_break_the_rule_of_2026_07_28() -> None:
     replicas, stable = results(twice(), instance(), instance(LESS))
     assert states(replicas, stable) == [(State.FAILED, "tools-differ"), QUIET]

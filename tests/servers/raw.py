@@ -194,11 +194,16 @@ async def serve(
         await listener.wait_closed()
 
 
+async def play(script: Script, peer: Peer) -> None:
+    """Play a script to its end. Raises ConnectionError when the client goes."""
+    for step in script:
+        await (Send(step) if isinstance(step, bytes) else step).play(peer)
+
+
 async def _play(script: Script, peer: Peer) -> None:
     with suppress(ConnectionError, asyncio.IncompleteReadError, ssl.SSLError):
         try:
-            for step in script:
-                await (Send(step) if isinstance(step, bytes) else step).play(peer)
+            await play(script, peer)
         finally:
             peer.writer.close()
             await peer.writer.wait_closed()

@@ -2,8 +2,10 @@
 
 from tests.specimens.authorization import AUTHORIZATION
 from tests.specimens.besides import BESIDES
+from tests.specimens.certified import CERTIFIED
 from tests.specimens.doors import DOORS
 from tests.specimens.healthy import HEALTHY
+from tests.specimens.hostile import HOSTILE
 from tests.specimens.lists import LISTS
 from tests.specimens.messages import MESSAGES, STREAMS
 from tests.specimens.protocol import PROTOCOL
@@ -24,5 +26,7 @@ SPECIMENS: tuple[Specimen, ...] = (
     *TOOL_FAULTS,
     *REFUSALS,
     *BESIDES,
+    *CERTIFIED,
+    *HOSTILE,
 )
 """Every specimen, by name unique."""

@@ -13,6 +13,7 @@ from driftwatch.model import Era
 from driftwatch.probe import Limits
 from driftwatch.probe.address import Address
 from driftwatch.probe.target import BurstPlan, SlowTool
+from tests.servers.raw import ASK, RESET, Script, http
 from tests.specimens.healthy import MODERN_ONLY
 from tests.specimens.http import Answer, Incoming
 from tests.specimens.mcp import TOOLS, Json, Mcp, as_json, tool
@@ -202,7 +203,24 @@ class _TwoAddresses:
         return [Address(ip_address("127.0.0.1"), port), Address(ip_address("127.0.0.2"), port)]
 
 
+def _every_other(script: Script) -> Callable[[], Mcp]:
+    """A load balancer with two nodes, one of which does this to every connection."""
+    return lambda: Mcp(greet=lambda connection: () if connection % 2 else script)
+
+
 INSTANCES = (
+    Specimen(
+        name="node-dead",
+        deviation="every other connection is reset",
+        make=_every_other((RESET,)),
+        expect={"release/replicas": (RISK, "no-answer")},
+    ),
+    Specimen(
+        name="node-502",
+        deviation="every other connection gets 502 from a load balancer",
+        make=_every_other((ASK, http(status="502 Bad Gateway"))),
+        expect={"release/replicas": (RISK, "no-answer")},
+    ),
     Specimen(
         name="replicas-differ",
         deviation="two instances with different tools",

@@ -182,6 +182,25 @@ STATUSES = (
         Answer(status=429, headers=(("Retry-After", "120"),)),
         "rate-limited",
     ),
+    _shut(
+        "429-for-centuries",
+        "429 with a Retry-After of three hundred years",
+        Answer(status=429, headers=(("Retry-After", "9999999999"),)),
+        "rate-limited",
+    ),
+    _shut(
+        "429-for-ever",
+        "429 with a Retry-After that is no number",
+        Answer(status=429, headers=(("Retry-After", "-1.5e9 soon"),)),
+        "rate-limited",
+    ),
+    _shut(
+        "503-retry-after",
+        "503 with Retry-After to everything",
+        Answer(status=503, headers=(("Retry-After", "60"),)),
+        "http-5xx",
+        FAILED,
+    ),
     _shut("500", "500 to everything", Answer(status=500), "http-5xx", FAILED),
     _shut("cut", "the connection is closed without a word", Answer(cut=True), "reset", FAILED),
     Specimen(

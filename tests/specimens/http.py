@@ -9,6 +9,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
+from tests.servers.raw import Peer, RawServer, Script, play
+
 
 @dataclass(frozen=True, kw_only=True)
 class Incoming:
@@ -51,6 +53,8 @@ class Answer:
     """True: TCP is closed right after the body, without the end of its chunks and without TLS's goodbye."""
     measured: bool = True
     """False: the reply does not say how long it is."""
+    script: Script = ()
+    """Bytes and steps that are played in the place of all this; then the connection is closed."""
 
     def but(self, **changes: Any) -> "Answer":
         return replace(self, **changes)
@@ -62,6 +66,9 @@ class Answer:
 
 
 Respond: TypeAlias = Callable[[Incoming], Awaitable[Answer]]
+Greet: TypeAlias = Callable[[int], Script]
+"""What the n-th connection, counted from 1, is met with before anything is read; then it is closed. An empty
+script: it is served."""
 
 REASONS = {200: "OK", 202: "Accepted", 307: "Temporary Redirect", 400: "Bad Request", 404: "Not Found"}
 
@@ -71,11 +78,14 @@ class Loopback:
     """A running server and what it was asked."""
 
     respond: Respond
+    greet: Greet = lambda _: ()
     port: int = 0
     tls: bool = False
     host: str = "127.0.0.1"
     log: list[Incoming] = field(default_factory=list)
     connections: int = 0
+    turned_away: int = 0
+    """Connections that were greeted instead of served."""
 
     @property
     def origin(self) -> str:
@@ -86,18 +96,25 @@ class Loopback:
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
+        peer = Peer(reader, writer, RawServer(self.port, self.tls))
         try:
+            if greeting := self.greet(self.connections):
+                self.turned_away += 1
+                await play(greeting, peer)
+                return
             while (incoming := await _read(reader)) is not None:
                 self.log.append(incoming)
                 answer = await self.respond(incoming)
-                if answer.cut:
+                if answer.script:
+                    await play(answer.script, peer)
+                if answer.cut or answer.script:
                     break
                 await _write(reader, writer, answer)
                 if answer.abrupt:
                     writer.transport.abort()
                 if answer.stays_open or answer.abrupt:
                     break
-        except ConnectionError:
+        except (ConnectionError, asyncio.IncompleteReadError):
             pass
         finally:
             writer.close()
@@ -107,10 +124,14 @@ class Loopback:
 
 @asynccontextmanager
 async def serving(
-    respond: Respond, *, context: ssl.SSLContext | None = None, host: str = "127.0.0.1"
+    respond: Respond,
+    *,
+    greet: Greet = lambda _: (),
+    context: ssl.SSLContext | None = None,
+    host: str = "127.0.0.1",
 ) -> AsyncIterator[Loopback]:
     """Run a server on a free port of 127.0.0.1 for as long as the block lasts."""
-    loopback = Loopback(respond, tls=context is not None, host=host)
+    loopback = Loopback(respond, greet=greet, tls=context is not None, host=host)
     tasks: set[asyncio.Task[None]] = set()
 
     def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -39,6 +39,10 @@ def _endless() -> Callable[[], Mcp]:
     return make
 
 
+def _many(number: int) -> Callable[[], Mcp]:
+    return lambda: Mcp(tools=tuple(tool(f"tool_{place}") for place in range(number)))
+
+
 def _second_page_fails(_: Mcp, incoming: Incoming) -> Answer | None:
     failing = incoming.rpc.get("params", {}).get("cursor") == "1"
     return refusal(incoming.rpc, -32603, "page two is gone", status=200) if failing else None
@@ -149,6 +153,8 @@ LISTS = (
         expect={"tools/pagination": (FAILED, "too-large")},
         blocked=INCOMPLETE,
     ),
+    Specimen(name="tools-5000", deviation="5,000 tools", make=_many(5000)),
+    _broken("tools-5001", "one more tool than a probe reads", _many(5001), "tool-limit"),
     Specimen(
         name="cursor-empty-string",
         deviation="the empty string is a cursor, null is the end",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 from urllib.parse import parse_qs, urlsplit
 
+from tests.servers.raw import Script
 from tests.specimens.http import Answer, Incoming
 
 MODERN = "2026-07-28"
@@ -52,6 +53,8 @@ class Mcp:
     page_size: int | None = None
     capabilities: Json = field(default_factory=lambda: {"tools": {}})
     instructions: str | None = None
+    greet: Callable[[int], Script] = lambda _: ()
+    """What the n-th connection is met with instead of being served."""
     before: Callable[["Mcp", Incoming], Answer | None] | None = None
     """Answers instead of the server, unless it returns None."""
     after: Callable[[Incoming, Answer], Answer] | None = None

@@ -1,5 +1,6 @@
 """What one specimen is: a server, its one deviation, and what a full probe must say about it."""
 
+import ssl
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -35,6 +36,12 @@ class Specimen:
     """True where DELETE does nothing."""
     target: Mapping[str, Any] = field(default_factory=dict)
     """How the probe's target is configured."""
+    secure: bool = False
+    """True: its address is an https one."""
+    certificate: Callable[[], ssl.SSLContext] | None = None
+    """What it shows there; None: nobody speaks TLS at that address."""
+    handshake_only: bool = False
+    """True: it never serves anything, and tells by an alert why a handshake failed."""
 
     def __str__(self) -> str:
         return self.name

@@ -21,6 +21,11 @@ def _object(properties: Json) -> Json:
 TEXT = {"type": "string"}
 DEEP = _schema({"a": _object({"b": _object({"c": _object({"d": TEXT})})})})
 
+STRANGE_NAME = {
+    "tool/name-charset": (RISK, "charset"),
+    "tool/invisible-characters": (RISK, "hidden"),
+}
+
 TOOL_FAULTS = (
     Specimen(
         name="description-missing",
@@ -144,5 +149,54 @@ TOOL_FAULTS = (
             )
         ),
         expect={"schema/x-mcp-header": (FAILED, "duplicate")},
+    ),
+    Specimen(
+        name="schema-null",
+        deviation="null in the place of an input schema",
+        make=_tools(tool(inputSchema=None)),
+        expect={"schema/not-an-object": (FAILED, "root")},
+    ),
+    Specimen(
+        name="ref-recursive",
+        deviation="a schema that contains itself",
+        make=_tools(
+            tool(
+                inputSchema=_schema(
+                    {"node": {"$ref": "#/$defs/node"}},
+                    **{"$defs": {"node": _object({"next": {"$ref": "#/$defs/node"}})}},
+                )
+            )
+        ),
+        expect={"schema/deep-nesting": (RISK, "too-deep")},
+    ),
+    Specimen(
+        name="ref-to-itself",
+        deviation="a reference that leads to itself",
+        make=_tools(
+            tool(inputSchema=_schema({"a": {"$ref": "#/$defs/a"}}, **{"$defs": {"a": {"$ref": "#/$defs/a"}}}))
+        ),
+    ),
+    Specimen(
+        name="ref-remote",
+        deviation="a schema that is said to be elsewhere, which is not looked up",
+        make=_tools(tool(inputSchema=_schema({"a": {"$ref": "https://schemas.invalid/a.json"}}))),
+    ),
+    Specimen(
+        name="name-control",
+        deviation="a line break and an escape sequence in a name",
+        make=_tools(tool("add\n\x1b[31mnote")),
+        expect=STRANGE_NAME,
+    ),
+    Specimen(
+        name="name-bidi",
+        deviation="a name whose direction is turned round",
+        make=_tools(tool("add_\u202eeton")),
+        expect=STRANGE_NAME,
+    ),
+    Specimen(
+        name="name-tags",
+        deviation="tag characters in a name",
+        make=_tools(tool("add_note\U000e0041\U000e0042")),
+        expect=STRANGE_NAME,
     ),
 )

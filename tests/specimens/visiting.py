@@ -1,7 +1,7 @@
 """Probing a specimen as the tests do: no pauses, a fixed clock."""
 
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -10,8 +10,10 @@ from typing import Any
 from driftwatch.evidence import Evidence
 from driftwatch.model import Depth, Trigger
 from driftwatch.probe import Limits, Resolver, SystemResolver, Target, TrustStore, probe
+from tests.servers.raw import serve_openssl
 from tests.specimens.http import Loopback, serving
 from tests.specimens.mcp import Mcp
+from tests.specimens.specimen import Specimen
 
 TAKEN_AT = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 TRUST = TrustStore()
@@ -23,6 +25,7 @@ class Visit:
 
     mcp: Mcp
     loopback: Loopback
+    now: Callable[[], datetime] = lambda: TAKEN_AT
     pauses: list[float] = field(default_factory=list)
 
     async def pause(self, seconds: float) -> None:
@@ -48,7 +51,7 @@ class Visit:
             trigger=trigger,
             trust=TRUST,
             resolver=resolver or SystemResolver(),
-            now=lambda: TAKEN_AT,
+            now=self.now,
             pause=self.pause,
         )
 
@@ -60,6 +63,27 @@ class Visit:
 
 @asynccontextmanager
 async def visiting(mcp: Mcp | None = None, *, context: ssl.SSLContext | None = None) -> AsyncIterator[Visit]:
+    """Run a server, with TLS where there is a context."""
     server = mcp or Mcp()
-    async with serving(server.respond, context=context) as loopback:
+    async with serving(server.respond, greet=server.greet, context=context) as loopback:
         yield Visit(mcp=server, loopback=loopback)
+
+
+@asynccontextmanager
+async def at_home(specimen: Specimen) -> AsyncIterator[Visit]:
+    """Run a specimen in whatever it needs around it."""
+    context = specimen.certificate() if specimen.certificate else None
+    if specimen.handshake_only and context is not None:
+        with serve_openssl(b"", context) as server:
+            loopback = Loopback(Mcp().respond, port=server.port, tls=True, turned_away=1)
+            yield Visit(mcp=Mcp(), loopback=loopback, now=_now)
+        return
+    async with visiting(specimen.make(), context=context) as visit:
+        visit.loopback.tls = specimen.secure
+        # Certificates are as old as this process.
+        visit.now = _now if specimen.secure else visit.now
+        yield visit
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
