@@ -163,10 +163,10 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
-    """One read of ``tools/list``, followed to its end or to a limit."""
+    """One read of ``tools/list``, or of another list, followed to its end or to a limit."""
 
     tools: tuple[Json, ...]
-    """As received and decoded, in order, over all pages."""
+    """The entries as received and decoded, in order, over all pages."""
     pages: int
     complete: bool
     """True only for an end that the server itself named, with every page well-formed."""
@@ -181,6 +181,16 @@ class Listing:
     ttl_ms: int | None
     refetched: bool = False
     """True when the list was read a second time because the first read contradicted itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FurtherList:
+    """A list beside the tools that the configuration asks to be watched."""
+
+    kind: str
+    """prompts, resources or templates (of resources)."""
+    listing: Listing | Missing
+    """Its entries stand where those of ``tools/list`` do; Missing where the server offers no such list."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,6 +235,8 @@ class Surface:
     listing: Listing | Missing
     session_visible: bool = True
     """False when the session id has other characters than visible ASCII."""
+    further: tuple[FurtherList, ...] = ()
+    """The other lists that are watched."""
     # From here on, what only a full probe asks; each request is sent once.
     get: Exchange | Missing = NEEDS_FULL
     """A GET for an event stream, with the headers of the era and the session; the body is not read."""
@@ -258,6 +270,20 @@ class Surface:
         fault = self.listing.fault
         what = fault.message if fault else "it did not end"
         return Missing(f"the tool list is incomplete: {what}", "incomplete-list", "tools/pagination")
+
+    @property
+    def further_lists(self) -> "tuple[tuple[str, tuple[Json, ...]], ...] | Missing":
+        """Kind and entries of every other list that is watched, or which of them was not read to its end."""
+        found = []
+        for each in self.further:
+            if isinstance(each.listing, Missing):
+                continue
+            if not each.listing.complete:
+                fault = each.listing.fault
+                what = fault.message if fault else "it did not end"
+                return Missing(f"the list of {each.kind} is incomplete: {what}", "incomplete-list")
+            found.append((each.kind, each.listing.tools))
+        return tuple(found)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

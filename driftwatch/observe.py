@@ -23,7 +23,6 @@ from driftwatch.model import (
     Era,
     Event,
     Fingerprint,
-    Json,
     ProbeRequest,
     Report,
     State,
@@ -278,10 +277,7 @@ def _stored(server: str, pair: str) -> Callable[[Reader], StoredToolset | None]:
 
 
 def _diff(before: StoredToolset, record: ToolsetRecord) -> toolset.Diff:
-    return toolset.diff(
-        Toolset(tools=before.tools, instructions=before.instructions),
-        Toolset(tools=record.tools, instructions=record.instructions),
-    )
+    return toolset.diff(before.content, record.content)
 
 
 def _toolset(
@@ -290,10 +286,13 @@ def _toolset(
     tools = surface.tools
     if isinstance(tools, Missing):
         return tools
+    further = surface.further_lists
+    if isinstance(further, Missing):
+        return further
+    content = Toolset(tools=tools, instructions=surface.instructions, further=further)
     for other in known:
-        if isinstance(other, ToolsetRecord) and _same_content(other, tools, surface.instructions):
+        if isinstance(other, ToolsetRecord) and _same_content(other, content):
             return replace(other, era=surface.era.value, revision=surface.revision)
-    content = Toolset(tools=tools, instructions=surface.instructions)
     return ToolsetRecord(
         era=surface.era.value,
         credential=credential,
@@ -301,12 +300,14 @@ def _toolset(
         fingerprint=toolset.fingerprint(content),
         tools=content.tools,
         instructions=content.instructions,
+        further=content.further,
         per_tool=toolset.tool_digests(content),
     )
 
 
-def _same_content(record: ToolsetRecord, tools: tuple[Json, ...], instructions: str | None) -> bool:
-    return record.instructions == instructions and written_alike(record.tools, tools)
+def _same_content(record: ToolsetRecord, content: Toolset) -> bool:
+    same = record.instructions == content.instructions and written_alike(record.tools, content.tools)
+    return same and written_alike(record.further, content.further)
 
 
 def _summary(surface: Surface, fingerprint: Fingerprint | Missing) -> SurfaceSummary:

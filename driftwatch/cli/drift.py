@@ -89,14 +89,13 @@ def _compare(
     reader: "Reader", server: str, state: "SubjectState", before: str, after: str
 ) -> "tuple[str, str, str, Diff]":
     from driftwatch import toolset
-    from driftwatch.toolset import Toolset
 
     sides = []
     for wanted in (before, after):
         named = {"accepted": state.accepted or state.confirmed, "current": state.confirmed}.get(wanted)
         sides.append(_stored(reader, server, named or wanted))
-    old, new = (Toolset(tools=side.tools, instructions=side.instructions) for side in sides)
-    return state.subject, sides[0].pair, sides[1].pair, toolset.diff(old, new)
+    old, new = sides
+    return state.subject, old.pair, new.pair, toolset.diff(old.content, new.content)
 
 
 def _stored(reader: "Reader", server: str, fingerprint: str) -> "StoredToolset":

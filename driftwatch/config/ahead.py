@@ -25,5 +25,3 @@ def ahead(tables: Mapping[str, Sequence[Table]]) -> Iterator[str]:
             owner = f'server "{getattr(entry, "name", "")}"' if name == "server" else name
             for key in sorted(AHEAD[name] & entry.model_fields_set):
                 yield f"{owner}.{_SPELLED.get(key, key)}: this version checks it and does not act on it yet"
-            if name == "server" and tuple(getattr(entry, "watch", ())) not in {(), ("tools",)}:
-                yield f"{owner}.watch: this version watches tools only"

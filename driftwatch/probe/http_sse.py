@@ -1,15 +1,16 @@
 """The dialogue of the old HTTP+SSE transport (2024-11-05): requests are posted, answers come on a stream."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from urllib.parse import urldefrag, urljoin
 
 from driftwatch.config.masking import MASK, looks_secret
 from driftwatch.evidence import Exchange, Fault, Listing, Missing, Opening, Surface
 from driftwatch.model import Era, Json
-from driftwatch.probe import eras, outcome
+from driftwatch.probe import eras, further_lists, outcome
 from driftwatch.probe.dialogue import Dialogue
 from driftwatch.probe.legacy import initialize_params
-from driftwatch.probe.listing import read_tools
+from driftwatch.probe.listing import Kind, read_list
 from driftwatch.probe.request import Read, Request
 from driftwatch.probe.stream import Stream
 from driftwatch.probe.surface import NO_TOOLS, declares_tools, instructions
@@ -23,7 +24,7 @@ def may_speak(initialized: Exchange) -> bool:
     return initialized.status in outcome.CLIENT_ERROR and outcome.blocked(initialized) is None
 
 
-async def read(dialogue: Dialogue) -> tuple[Opening, Surface | None]:
+async def read(dialogue: Dialogue, watch: Sequence[str] = ()) -> tuple[Opening, Surface | None]:
     """Open the stream with GET and, when its first event names an endpoint here, read the surface over it.
 
     The opening is the GET. The endpoint has to be of the same origin: what is posted there carries the
@@ -38,7 +39,7 @@ async def read(dialogue: Dialogue) -> tuple[Opening, Surface | None]:
             if isinstance(address, Fault):
                 opened = replace(opened, fault=address)
             else:
-                surface = await _Talk(dialogue, stream, address).read()
+                surface = await _Talk(dialogue, stream, address).read(watch)
     return Opening(era=Era.HTTP_SSE, attempts=(opened,), established=surface is not None), surface
 
 
@@ -63,7 +64,7 @@ class _Talk:
         self._stream = stream
         self._address = address
 
-    async def read(self) -> Surface | None:
+    async def read(self, watch: Sequence[str]) -> Surface | None:
         """The surface, or None when no revision was agreed on."""
         tried: tuple[str, ...] = (eras.OFFERED[0],)
         initialized = await self._ask("initialize", "initialize", initialize_params(tried[0]))
@@ -88,7 +89,14 @@ class _Talk:
             session_ended=None,
             acknowledgement=acknowledgement,
             listing=await self._listing(result),
+            further=await further_lists.read_all(
+                self._ask_list, self._dialogue, result.get("capabilities"), watch, modern=False
+            ),
         )
+
+    async def _ask_list(self, kind: Kind, params: dict[str, Json], fresh: bool) -> Exchange:  # noqa: FBT001
+        del fresh
+        return await self._ask(kind.method, kind.method, params)
 
     async def _listing(self, result: dict[str, Json]) -> Listing | Missing:
         if not declares_tools(result):
@@ -99,7 +107,7 @@ class _Talk:
             return await self._ask("tools/list", "tools/list", {} if cursor is None else {"cursor": cursor})
 
         dialogue = self._dialogue
-        return await read_tools(page, limits=dialogue.limits, wait=dialogue.wait, modern=False)
+        return await read_list(page, limits=dialogue.limits, wait=dialogue.wait, modern=False)
 
     async def _ask(self, label: str, method: str, params: dict[str, Json]) -> Exchange:
         request = self._request(label, self._dialogue.rpc(method, params))

@@ -8,7 +8,7 @@ from driftwatch.evidence import Exchange, Listing, Missing, Opening, Surface
 from driftwatch.model import Era, Json
 from driftwatch.probe import eras
 from driftwatch.probe.dialogue import CLIENT_INFO, REVISION_HEADER, SESSION_HEADER, Dialogue, Opened
-from driftwatch.probe.listing import read_tools
+from driftwatch.probe.listing import read_list
 from driftwatch.probe.request import Read, Request
 from driftwatch.probe.surface import NO_TOOLS, declares_tools, instructions
 from driftwatch.probe.talk import Talk
@@ -146,7 +146,7 @@ async def _listing(dialogue: Dialogue, handshake: Handshake) -> Listing | Missin
         request = handshake.request("tools/list", dialogue.rpc("tools/list", params))
         return (await dialogue.send(request, fresh=fresh)).exchange
 
-    return await read_tools(page, limits=dialogue.limits, wait=dialogue.wait, modern=False)
+    return await read_list(page, limits=dialogue.limits, wait=dialogue.wait, modern=False)
 
 
 def _surface(handshake: Handshake, listing: Listing | Missing) -> Surface:

@@ -1,4 +1,4 @@
-"""``tools/list`` read to its end, with a guard for everything that would make it endless or untrue."""
+"""``tools/list``, or another list, read to its end, with a guard for whatever makes it endless or untrue."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -20,28 +20,47 @@ class Ask(Protocol):
 Wait = Callable[[Exchange], Awaitable[bool]]
 """Pauses before a page that failed for a moment is asked for again; False when there is no time for it."""
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """One of the lists that a server may offer."""
+
+    method: str
+    member: str
+    """Where the entries stand in a result."""
+    noun: str
+    key: str
+    """The member that names an entry."""
+    code: str
+    """Of the fault that an entry is none."""
+
+
+TOOLS = Kind(method="tools/list", member="tools", noun="tool", key="name", code="not-a-tool")
+
 _QUOTED = 160
 _FLEETING = frozenset({"page-error", "http-status", "reset", "timeout"})
 _LASTING = frozenset({401, 403, 404, 429})
 """Authorization, and a session or method that is gone, do not come back within a second."""
 
 
-async def read_tools(ask: Ask, *, limits: Limits, wait: Wait, modern: bool) -> Listing:
-    """Every tool of a server. Never raises for a server's fault: an incomplete list says why.
+async def read_list(ask: Ask, *, limits: Limits, wait: Wait, modern: bool, kind: Kind = TOOLS) -> Listing:
+    """Every tool of a server, or every entry of another list.
+
+    Never raises for a server's fault: an incomplete list says why.
 
     When a page failed, or a name stands on two pages, the list may have changed under the read: it is read
     once more from the start, and the second read is the one that counts.
     """
-    first = await _read(ask, limits, modern=modern)
+    first = await _read(ask, limits, kind, modern=modern)
     if first.fault is None:
-        again = _repeats_across_pages(first)
+        again = _repeats_across_pages(first, kind)
     else:
         again = _is_worth_another_read(first, first.fault)
     last = first.exchanges[-1]
     transient = again and outcome.is_transient(last)
     if not again or (transient and not await wait(last)):
         return first.listing()
-    second = await _read(ask, limits, modern=modern, fresh=transient)
+    second = await _read(ask, limits, kind, modern=modern, fresh=transient)
     return second.listing(refetched=True)
 
 
@@ -70,7 +89,7 @@ class _Reading:
         )
 
 
-async def _read(ask: Ask, limits: Limits, *, modern: bool, fresh: bool = False) -> _Reading:
+async def _read(ask: Ask, limits: Limits, kind: Kind, *, modern: bool, fresh: bool = False) -> _Reading:
     reading = _Reading()
     cursor: str | None = None
     while True:
@@ -78,25 +97,25 @@ async def _read(ask: Ask, limits: Limits, *, modern: bool, fresh: bool = False) 
         fresh = False
         reading.exchanges.append(exchange)
         number = len(reading.exchanges)
-        reading.fault = _page_fault(exchange, number, modern=modern)
+        reading.fault = _page_fault(exchange, number, kind, modern=modern)
         if reading.fault is not None:
             return reading
         result = exchange.result
-        reading.pages.append(result["tools"])
+        reading.pages.append(result[kind.member])
         _note_caching(reading, result)
         following = result.get("nextCursor")
         if following is not None and not isinstance(following, str):
-            what = f"page {number} has a nextCursor that is {_kind(following)}, not a string"
+            what = f"page {number} has a nextCursor that is {_type(following)}, not a string"
             reading.fault = _fault("cursor-type", what)
         else:
-            reading.fault = _limit(reading, following, limits)
+            reading.fault = _limit(reading, following, limits, kind)
         if following is None or reading.fault is not None:
             return reading
         cursor = following
         reading.cursors.append(following)
 
 
-def _page_fault(exchange: Exchange, number: int, *, modern: bool) -> Fault | None:
+def _page_fault(exchange: Exchange, number: int, kind: Kind, *, modern: bool) -> Fault | None:
     """Why this page cannot be used."""
     refusal = outcome.blocked(exchange)
     if refusal is not None and exchange.fault is None:
@@ -108,34 +127,38 @@ def _page_fault(exchange: Exchange, number: int, *, modern: bool) -> Fault | Non
         return _fault("http-status", f"page {number}: HTTP {exchange.status}")
     if exchange.fault is not None:
         return exchange.fault
-    return _shape_fault(exchange.result, number, modern=modern)
+    return _shape_fault(exchange.result, number, kind, modern=modern)
 
 
-def _shape_fault(result: Json, number: int, *, modern: bool) -> Fault | None:
+def _shape_fault(result: Json, number: int, kind: Kind, *, modern: bool) -> Fault | None:
     if not isinstance(result, dict):
-        return _fault("not-a-list", f"the result of page {number} is {_kind(result)}, not an object")
-    kind = result.get("resultType", "complete")
-    if modern and kind != "complete":
+        return _fault("not-a-list", f"the result of page {number} is {_type(result)}, not an object")
+    mark = result.get("resultType", "complete")
+    if modern and mark != "complete":
         return _fault(
-            "page-error", f"page {number} has the resultType {str(kind)[:_QUOTED]!r}, not 'complete'"
+            "page-error", f"page {number} has the resultType {str(mark)[:_QUOTED]!r}, not 'complete'"
         )
-    if "tools" not in result:
-        return _fault("not-a-list", f"page {number} has no tools")
-    tools = result["tools"]
-    if not isinstance(tools, list):
-        return _fault("not-a-list", f"the tools of page {number} are {_kind(tools)}, not an array")
-    for index, tool in enumerate(tools):
-        if not isinstance(tool, dict):
-            return _fault("not-a-tool", f"tool {index} of page {number} is {_kind(tool)}, not an object")
-        if not isinstance(tool.get("name"), str):
-            return _fault("not-a-tool", f"tool {index} of page {number} has no name that is a string")
+    if kind.member not in result:
+        return _fault("not-a-list", f"page {number} has no {kind.member}")
+    entries = result[kind.member]
+    if not isinstance(entries, list):
+        what = f"the {kind.member} of page {number} are {_type(entries)}, not an array"
+        return _fault("not-a-list", what)
+    for index, entry in enumerate(entries):
+        if not isinstance(entry, dict):
+            what = f"{kind.noun} {index} of page {number} is {_type(entry)}, not an object"
+            return _fault(kind.code, what)
+        if not isinstance(entry.get(kind.key), str):
+            return _fault(
+                kind.code, f"{kind.noun} {index} of page {number} has no {kind.key} that is a string"
+            )
     return None
 
 
-def _limit(reading: _Reading, following: str | None, limits: Limits) -> Fault | None:
-    tools = sum(map(len, reading.pages))
-    if tools > limits.max_tools:
-        return _fault("tool-limit", f"more than {limits.max_tools} tools")
+def _limit(reading: _Reading, following: str | None, limits: Limits, kind: Kind) -> Fault | None:
+    entries = sum(map(len, reading.pages))
+    if entries > limits.max_tools:
+        return _fault("tool-limit", f"more than {limits.max_tools} {kind.noun}s")
     size = sum(exchange.size for exchange in reading.exchanges)
     if size > limits.max_body:
         return _fault(
@@ -163,17 +186,17 @@ def _is_worth_another_read(reading: _Reading, fault: Fault) -> bool:
     return fault.code in _FLEETING and reading.exchanges[-1].status not in _LASTING
 
 
-def _repeats_across_pages(reading: _Reading) -> bool:
+def _repeats_across_pages(reading: _Reading, kind: Kind) -> bool:
     seen: set[str] = set()
     for page in reading.pages:
-        names = {tool["name"] for tool in page}
+        names = {entry[kind.key] for entry in page}
         if names & seen:
             return True
         seen |= names
     return False
 
 
-def _kind(value: Json) -> str:
+def _type(value: Json) -> str:
     kinds = {type(None): "null", bool: "a boolean", str: "a string", list: "an array", dict: "an object"}
     return kinds.get(type(value), "a number")
 

@@ -4,7 +4,7 @@ from driftwatch.evidence import Exchange, Listing, Missing, Opening, Surface
 from driftwatch.model import Era, Json
 from driftwatch.probe import eras
 from driftwatch.probe.dialogue import ACCEPT, CLIENT_INFO, REVISION_HEADER, Dialogue, Opened
-from driftwatch.probe.listing import read_tools
+from driftwatch.probe.listing import read_list
 from driftwatch.probe.request import Request
 from driftwatch.probe.surface import NO_TOOLS, declares_tools, instructions, server_info
 from driftwatch.probe.talk import Talk
@@ -54,7 +54,7 @@ async def _listing(dialogue: Dialogue, opened: Opened) -> Listing | Missing:
         asked = request(dialogue, "tools/list", "tools/list", params, accept=opened.accept)
         return (await dialogue.send(asked, fresh=fresh)).exchange
 
-    return await read_tools(page, limits=dialogue.limits, wait=dialogue.wait, modern=True)
+    return await read_list(page, limits=dialogue.limits, wait=dialogue.wait, modern=True)
 
 
 def talk(dialogue: Dialogue, opened: Opened, surface: Surface) -> Talk:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from driftwatch.evidence import Exchange, Instance, Missing, Replicas, Surface
 from driftwatch.model import Era, Json
 from driftwatch.probe.further import ERAS, Begun, Door
-from driftwatch.probe.listing import read_tools
+from driftwatch.probe.listing import read_list
 from driftwatch.probe.request import Limits
 from driftwatch.probe.surface import NO_TOOLS, declares_tools, instructions, server_info
 
@@ -83,7 +83,7 @@ async def _tools(begun: Begun, result: dict[str, Json]) -> tuple[Json, ...] | Mi
 
     dialogue = talk.dialogue
     modern = era is Era.MODERN
-    listing = await read_tools(page, limits=dialogue.limits, wait=dialogue.wait, modern=modern)
+    listing = await read_list(page, limits=dialogue.limits, wait=dialogue.wait, modern=modern)
     if listing.complete:
         known = talk.surface.tools
         return known if not isinstance(known, Missing) and known == listing.tools else listing.tools

@@ -2,7 +2,7 @@
 
 from driftwatch.evidence import Exchange, Missing
 from driftwatch.model import Era, Json
-from driftwatch.probe.listing import read_tools
+from driftwatch.probe.listing import read_list
 from driftwatch.probe.talk import Talk
 
 
@@ -19,7 +19,7 @@ async def read(talk: Talk) -> tuple[Json, ...] | Missing:
 
     dialogue = talk.dialogue
     modern = talk.surface.era is Era.MODERN
-    listing = await read_tools(page, limits=dialogue.limits, wait=dialogue.wait, modern=modern)
+    listing = await read_list(page, limits=dialogue.limits, wait=dialogue.wait, modern=modern)
     if listing.complete:
         return first if listing.tools == first else listing.tools
     why = listing.fault.message if listing.fault else "it did not end"

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 
 from driftwatch.evidence import Opening, Surface
 from driftwatch.model import Depth
-from driftwatch.probe import eras, full, http_sse, legacy, modern, outcome
+from driftwatch.probe import eras, full, further_lists, http_sse, legacy, modern, outcome
 from driftwatch.probe.dialogue import Dialogue, Opened
 from driftwatch.probe.talk import Talk
 from driftwatch.probe.target import Target
@@ -53,8 +53,12 @@ class _Visit:
         self.seen.openings.append(opening)
         if opening.established:
             surface = await modern.read(self.dialogue, discovered)
+            surface = await self.read_further(modern.talk(self.dialogue, discovered, surface))
             self.modern = modern.talk(self.dialogue, discovered, surface)
             self.seen.surfaces.append(surface)
+
+    async def read_further(self, talk: Talk) -> Surface:
+        return replace(talk.surface, further=await further_lists.read(talk, self.target.watch))
 
     async def ask_more_of_modern(self) -> None:
         if self.full and self.modern is not None:
@@ -72,13 +76,14 @@ class _Visit:
             await self.note_modern(replace(again, attempts=discovered.attempts + again.attempts))
         seen.openings.append(legacy.opening(initialized))
         if not seen.surfaces and http_sse.may_speak(initialized.exchange):
-            opening, old = await http_sse.read(self.dialogue)
+            opening, old = await http_sse.read(self.dialogue, self.target.watch)
             seen.openings.append(opening)
             if old is not None:
                 seen.surfaces.append(full.of_http_sse(old) if self.full else old)
 
     async def note_legacy(self, initialized: Opened) -> Opened:
         handshake, surface = await legacy.read(self.dialogue, initialized)
+        surface = await self.read_further(legacy.talk(self.dialogue, handshake, surface))
         if self.full:
             surface = await full.of_legacy(legacy.talk(self.dialogue, handshake, surface), self.target)
         surface = await legacy.end(self.dialogue, handshake, surface)

@@ -64,6 +64,8 @@ class Target:
     origin: str = "checked"
     """``checked``, or ``open`` for a server that is meant to accept every Origin."""
     checks_off: tuple[str, ...] = ()
+    watch: tuple[str, ...] = ("tools",)
+    """The lists that belong to the fingerprint: tools, prompts, resources."""
     tool_call: ToolCall | None = None
     """A tool that a full probe may call, with arguments that are wrong."""
     slow_tool: SlowTool | None = None
@@ -100,6 +102,7 @@ class Target:
             "negative_probes": self.negative_probes,
             "origin": self.origin,
             "checks_off": list(self.checks_off),
+            "watch": list(self.watch),
             "tool_call": None if self.tool_call is None else self.tool_call.name,
             "slow_tool": None if self.slow_tool is None else self.slow_tool.name,
             "burst": None if self.burst is None else self.burst.requests,
@@ -130,6 +133,7 @@ class Target:
             negative_probes=server.negative_probes,
             origin=server.origin,
             checks_off=tuple(server.checks.off),
+            watch=tuple(server.watch),
             tool_call=None if call is None else ToolCall(name=call.name, arguments=call.arguments),
             slow_tool=None
             if slow is None

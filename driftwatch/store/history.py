@@ -49,6 +49,7 @@ class SqlReader(Fleet, Releases):
             tools=tuple(tool["content"] for tool in self._rows(sql.TOOLSET_TOOLS, toolset=row["id"])),
             instructions=row["instructions"],
             first_seen_at=row["first_seen_at"],
+            further=tuple((kind, tuple(entries)) for kind, entries in (row["further"] or {}).items()),
         )
 
     def server(self, name: str) -> ServerRecord | None:

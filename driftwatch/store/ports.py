@@ -25,6 +25,7 @@ from driftwatch.model import (
     Silence,
     State,
 )
+from driftwatch.toolset import Toolset
 from driftwatch.transitions import Changes, Incident, Memory, SubjectState
 
 T = TypeVar("T")
@@ -82,6 +83,13 @@ class ToolsetRecord:
     instructions: str | None
     per_tool: tuple[tuple[str, str], ...]
     """Name and digest of each tool, in the list's order."""
+    further: tuple[tuple[str, tuple[Json, ...]], ...] = ()
+    """Kind and entries of the other lists that are watched."""
+
+    @property
+    def content(self) -> Toolset:
+        """What the fingerprint was made of."""
+        return Toolset(tools=self.tools, instructions=self.instructions, further=self.further)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -289,6 +297,12 @@ class StoredToolset:
     tools: tuple[Json, ...]
     instructions: str | None
     first_seen_at: datetime
+    further: tuple[tuple[str, tuple[Json, ...]], ...] = ()
+
+    @property
+    def content(self) -> Toolset:
+        """What the fingerprint was made of."""
+        return Toolset(tools=self.tools, instructions=self.instructions, further=self.further)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

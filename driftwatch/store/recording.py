@@ -129,7 +129,8 @@ class Recording(Unit):
         if self._first(sql.TOOLSET_ID, **known) is not None:
             return
         instructions = [] if toolset.instructions is None else [toolset.instructions]
-        ids = self._remember_bodies([*toolset.tools, *instructions])
+        further = [{kind: list(entries) for kind, entries in toolset.further}] if toolset.further else []
+        ids = self._remember_bodies([*toolset.tools, *further, *instructions])
         written = self._first(
             sql.ADD_TOOLSET,
             server_id=key,
@@ -142,6 +143,7 @@ class Recording(Unit):
             surface=toolset.fingerprint.surface,
             checklist=toolset.fingerprint.checklist,
             instructions_id=ids[-1] if instructions else None,
+            further_id=ids[len(toolset.tools)] if further else None,
             first_seen_at=seen_at,
         )
         assert written is not None  # noqa: S101 - an INSERT with RETURNING gives its row

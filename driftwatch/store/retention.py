@@ -94,6 +94,7 @@ _BODIES = _delete(
     bodies,
     ~sa.exists().where(toolset_tools.c.body_id == bodies.c.id),
     ~sa.exists().where(toolsets.c.instructions_id == bodies.c.id),
+    ~sa.exists().where(toolsets.c.further_id == bodies.c.id),
 )
 _CERTIFICATES = _delete(
     certificates,

@@ -403,9 +403,11 @@ def newest_intervals(subject: str | None, before: tuple[Any, int] | None) -> sa.
     return query.order_by(intervals.c.since.desc(), intervals.c.id.desc()).limit(bindparam("limit"))
 
 
+_further = bodies.alias()
 TOOLSET = (
-    sa.select(toolsets, bodies.c.content.label("instructions"))
+    sa.select(toolsets, bodies.c.content.label("instructions"), _further.c.content.label("further"))
     .outerjoin(bodies, bodies.c.id == toolsets.c.instructions_id)
+    .outerjoin(_further, _further.c.id == toolsets.c.further_id)
     .where(toolsets.c.server_id == _SERVER, toolsets.c.pair == bindparam("which_pair"))
     .order_by(toolsets.c.first_seen_at, toolsets.c.id)
     .limit(1)

@@ -265,6 +265,8 @@ class Toolset(Row, table=True):
     surface: str = Field(sa_type=sa.Text)
     checklist: str | None = Field(sa_type=sa.Text)
     instructions_id: int | None = Field(foreign_key="body.id", sa_type=BigCount)
+    further_id: int | None = Field(foreign_key="body.id", sa_type=BigCount)
+    """The other lists that are watched, by kind, as one body."""
     first_seen_at: datetime = Field(sa_type=Moment)
     last_confirmed_at: datetime | None = Field(sa_type=Moment)
     """When it last became, or ceased to be, the confirmed one; NULL when it never was."""

@@ -28,6 +28,8 @@ NEW_LINK: Final = "new-link"
 WIDENS_HARM: Final = "widens-harm"
 """A hint now allows more harm, such as readOnlyHint true -> false."""
 
+_LOSSES = frozenset({"tool-removed", "prompt-removed", "resource-removed", "template-removed"})
+
 _GRAVE = frozenset({STEERS, HIDES, WIDENS_HARM})
 
 _SCHEMA_KINDS = {
@@ -54,6 +56,19 @@ _SCHEMA_KINDS = {
     "dialect": ("schema dialect changed", "schema dialects changed"),
     "keyword": ("schema keyword changed", "schema keywords changed"),
 }
+
+FURTHER_KINDS: Mapping[str, tuple[str, str]] = {
+    f"{noun}-{fate}": (f"{said} {verb}", f"{said}s {verb}")
+    for noun, said in {"prompt": "prompt", "resource": "resource", "template": "resource template"}.items()
+    for fate, verb in {
+        "removed": "removed",
+        "renamed": "renamed",
+        "added": "added",
+        "changed": "changed",
+        "text": "text changed",
+    }.items()
+}
+"""Of the other lists that may be watched."""
 
 KINDS: Mapping[str, tuple[str, str]] = {
     "tool-removed": ("tool removed", "tools removed"),
@@ -85,6 +100,7 @@ KINDS: Mapping[str, tuple[str, str]] = {
     "examples": ("set of examples changed", "sets of examples changed"),
     "output-examples": ("set of output examples changed", "sets of output examples changed"),
     "wording": ("text in a schema changed", "texts in schemas changed"),
+    **FURTHER_KINDS,
     "rewritten": ("definition written differently", "definitions written differently"),
 }
 """Every kind of change, in the order in which a summary names them, with the noun for one and for several."""
@@ -168,8 +184,8 @@ class Diff:
 
     @property
     def loses_only(self) -> bool:
-        """True when tools are gone and nothing else is different: perhaps only for a while."""
-        return bool(self.changes) and all(change.kind == "tool-removed" for change in self.changes)
+        """True when entries are gone and nothing else is different: perhaps only for a while."""
+        return bool(self.changes) and all(change.kind in _LOSSES for change in self.changes)
 
     @property
     def level(self) -> Level:

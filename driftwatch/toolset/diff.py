@@ -8,6 +8,7 @@ from driftwatch.model import Json
 from driftwatch.toolset.canonical import canonical
 from driftwatch.toolset.change import BREAKING, COMPATIBLE, TEXT, Change, Diff
 from driftwatch.toolset.definitions import compare_definitions
+from driftwatch.toolset.further import further_changes
 from driftwatch.toolset.pairing import Pairing, pair
 from driftwatch.toolset.schema.remarks import text_change
 from driftwatch.toolset.schema.views import Allowance, names
@@ -31,7 +32,12 @@ def diff(old: Toolset, new: Toolset) -> Diff:
     Empty if and only if the fingerprints are the same pair. Never raises, whatever the tools are.
     """
     pairing = pair(old.tools, new.tools)
-    changes = [*_instructions(old.instructions, new.instructions), *_removed(pairing), *_added(pairing, old)]
+    changes = [
+        *_instructions(old.instructions, new.instructions),
+        *further_changes(old, new),
+        *_removed(pairing),
+        *_added(pairing, old),
+    ]
     alike: defaultdict[Hashable, list[Change]] = defaultdict(list)
     pool = Allowance(_STEPS)
     for one, other in pairing.same:

@@ -5,6 +5,7 @@ from hashlib import sha256
 from driftwatch.model import Fingerprint
 from driftwatch.toolset.canonical import ALGORITHM, canonical
 from driftwatch.toolset.checklist import checklist_digest
+from driftwatch.toolset.further import further_form
 from driftwatch.toolset.tools import Entry, Toolset, name_of
 
 
@@ -16,7 +17,9 @@ def fingerprint(toolset: Toolset) -> Fingerprint:
     return Fingerprint(
         algorithm=ALGORITHM,
         contract=_digest(f"[{contract}]"),
-        surface=_digest(f'{{"instructions":{canonical(toolset.instructions)},"tools":[{surface}]}}'),
+        surface=_digest(
+            f'{{"instructions":{canonical(toolset.instructions)}{further_form(toolset)},"tools":[{surface}]}}'
+        ),
         checklist=checklist_digest(toolset.tools),
     )
 

@@ -21,6 +21,8 @@ class Toolset:
 
     tools: tuple[Json, ...]
     instructions: str | None = None
+    further: tuple[tuple[str, tuple[Json, ...]], ...] = ()
+    """Kind and entries of the other lists that are watched: prompts, resources, templates."""
 
     @cached_property
     def entries(self) -> "tuple[Entry, ...]":

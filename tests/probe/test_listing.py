@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from driftwatch.evidence import Exchange, Fault, Listing
 from driftwatch.model import Json
-from driftwatch.probe.listing import read_tools
+from driftwatch.probe.listing import read_list
 from driftwatch.probe.wire import Limits
 from tests.specimens.exchanges import error, exchange, result
 
@@ -34,7 +34,7 @@ class Server:
         return self.has_time
 
     async def read(self, limits: Limits | None = None, *, modern: bool = True) -> Listing:
-        return await read_tools(self.page, limits=limits or Limits(), wait=self.wait, modern=modern)
+        return await read_list(self.page, limits=limits or Limits(), wait=self.wait, modern=modern)
 
 
 def scripted(*answers: Exchange) -> Server:

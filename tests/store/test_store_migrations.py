@@ -60,7 +60,9 @@ def schema(path: Path) -> dict[str, list[str]]:
     """Each table's and index's own words, line by line; the order of constraints means nothing."""
     with closing(sqlite3.connect(path)) as connection:
         rows = connection.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
-    own = {name: sorted(line.strip().rstrip(",") for line in sql.splitlines()) for name, sql in rows}
+    # A table that a migration had to rebuild has its name in quotes.
+    plain = {name: sql.replace(f'"{name}"', name) for name, sql in rows}
+    own = {name: sorted(line.strip().rstrip(",") for line in sql.splitlines()) for name, sql in plain.items()}
     return {
         name: sql for name, sql in own.items() if name != "alembic_version" and not name.startswith("sqlite_")
     }
@@ -108,6 +110,9 @@ def test_a_database_of_the_first_version_keeps_what_is_in_it(tmp_path: Path) -> 
         "INSERT INTO run VALUES (1, 1, 'deploy', 'run-1', 1, 'full', 250, 15, 1, 40, 1, 2, 3, '\"v1\"')",
         "INSERT INTO release VALUES ('r', '\"v1\"', NULL, NULL, NULL, NULL, NULL, 0, '[\"api\"]', 1)",
         "INSERT INTO hook_delivery VALUES ('d', 'abc', 1, 'r', '{}')",
+        "INSERT INTO body VALUES (1, 'ab', '{\"name\":\"a\"}'), (2, 'cd', '\"Ask first.\"')",
+        "INSERT INTO toolset VALUES (1, 1, 'modern', 'token', 'dw1:a.b', '\"2026-07-28\"', 'dw1', 'a', 'b', NULL, 2, 1, 1)",  # noqa: E501
+        "INSERT INTO toolset_tool VALUES (1, 0, '\"a\"', 'd', 1)",
     )
     with closing(sqlite3.connect(path)) as connection:
         for row in rows:
@@ -123,6 +128,9 @@ def test_a_database_of_the_first_version_keeps_what_is_in_it(tmp_path: Path) -> 
         assert (run.id, run.release_ref) == ("run-1", "v1")
         assert (release.ref, release.servers) == ("v1", ("api",))
         assert reader.deploy("r") == ()
+        stored = reader.toolset("api", "dw1:a.b")
+        assert stored is not None
+        assert (stored.tools, stored.instructions, stored.further) == (({"name": "a"},), "Ask first.", ())
     store.close()
 
 

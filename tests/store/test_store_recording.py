@@ -271,6 +271,18 @@ class TestToolsets:
         assert (stored.instructions, stored.revision) == ("Ask first.", "2026-07-28")
         assert stored.first_seen_at == START
 
+    def test_the_other_lists_come_back_with_it_and_outlive_a_clean_up(self, world: World) -> None:
+        further = (("prompts", ({"name": "a"}, {"name": "b"})), ("templates", ({"uriTemplate": "x:{y}"},)))
+        shown = replace(toolset("ba", instructions="Ask first."), further=further)
+        world.record(changes=confirmed("ba", START), toolsets=[shown])
+        world.prune(INTERVAL)
+
+        with world.store.read() as reader:
+            stored = reader.toolset("api", fingerprint("ba").pair)
+        assert stored is not None
+        assert stored.content == shown.content
+        assert stored.further == further
+
     def test_each_content_is_stored_once(self, world: World) -> None:
         world.add("api", "other")
         world.record(toolsets=[toolset("abc", instructions="hello"), toolset("abc", era="legacy")])
