@@ -31,6 +31,7 @@ from driftwatch.model import (
 )
 from driftwatch.probe import Pause, Resolver, Target, TrustStore, probe
 from driftwatch.probe.outcome import blocked
+from driftwatch.report import transcript
 from driftwatch.store.ports import Reader, RunRecord, Store, StoredToolset, ToolsetRecord, Tx
 from driftwatch.toolset import Toolset
 from driftwatch.toolset.canonical import written_alike
@@ -203,7 +204,13 @@ class Observer:
         # A list of a megabyte takes tens of milliseconds: the loop is for everyone.
         judged = await asyncio.to_thread(judge, evidence, watched.checks, known)
         observed = await self._observed(request.server, memory, judged)
-        run = RunRecord(id=uuid.uuid4().hex, request=request, report=judged.report, toolsets=judged.toolsets)
+        run = RunRecord(
+            id=uuid.uuid4().hex,
+            request=request,
+            report=judged.report,
+            toolsets=judged.toolsets,
+            transcript=transcript(evidence),
+        )
         now = self._clock.now()
 
         def record(tx: Tx) -> Changes | None:

@@ -43,11 +43,15 @@ def foreign(text: str, limit: int = LINE_LIMIT) -> str:
     variation selectors and blank letters are spelled out (``\u200b``, ``\n``); mentions, chat links and
     Markdown links are broken by a space.
     """
-    # No message needs more of it, and a text of megabytes must not cost seconds.
-    text = text[: limit * 4]
-    spelled = _spell_out(text)
-    spelled = _MENTION.sub(_apart, spelled)
+    spelled = _MENTION.sub(_apart, plain(text, limit * 4))
     return clip(_LINK.sub("] ", spelled), limit)
+
+
+def plain(text: str, limit: int = LINE_LIMIT) -> str:
+    r"""A foreign text as one line that hides and moves nothing, for a page that escapes markup itself."""
+    # Nobody needs more of it, and a text of megabytes must not cost seconds.
+    text = text[: limit + 1]
+    return clip(text if text.isascii() and text.isprintable() else _spell_out(text), limit)
 
 
 def label(text: str) -> str:

@@ -7,6 +7,7 @@ from driftwatch.report.junit import to_junit
 from driftwatch.report.markdown import to_markdown
 from driftwatch.report.sarif import Place, to_sarif
 from driftwatch.report.terminal import plain, to_text
+from driftwatch.report.transcript import transcript
 
 __all__ = [
     "SCHEMA",
@@ -23,4 +24,5 @@ __all__ = [
     "to_markdown",
     "to_sarif",
     "to_text",
+    "transcript",
 ]

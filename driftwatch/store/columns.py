@@ -7,6 +7,7 @@ can break a write, and byte for byte what was stored, which JSONB would not prom
 
 import json
 import re
+import zlib
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -73,6 +74,21 @@ class JsonText(TypeDecorator[Json]):
     def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[str | None], Json]:  # noqa: ARG002
         """Decode; every state of a server goes through here on every probe."""
         return lambda text: None if text is None else decode(text)
+
+
+class PackedJson(TypeDecorator[Json]):
+    """Any JSON value as canonical text, compressed: for what is large and read by people only."""
+
+    impl = sa.LargeBinary
+    cache_ok = True
+
+    def process_bind_param(self, value: Json, dialect: Dialect) -> bytes:  # noqa: ARG002
+        """Encode and compress."""
+        return zlib.compress(encode(value).encode("ascii"))
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> Json:  # noqa: ARG002
+        """Decompress and decode."""
+        return decode(zlib.decompress(value).decode("ascii"))
 
 
 class Moment(TypeDecorator[datetime]):

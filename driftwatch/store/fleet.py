@@ -7,47 +7,45 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import RowMapping, bindparam
 
-from driftwatch.model import State
+from driftwatch.model import Event, EventKind, State
 from driftwatch.store import mapping
 from driftwatch.store import statements as sql
-from driftwatch.store.ports import FleetTotals, RunSummary, ServerOverview, ServerRecord, ServerStatus
-from driftwatch.store.statements import incidents, runs, servers, states, toolsets
+from driftwatch.store.ports import FleetTotals, Glance, RunSummary, ServerOverview, ServerRecord, ServerStatus
+from driftwatch.store.statements import events, incidents, runs, servers, standings, states, toolsets
 from driftwatch.store.unit import Unit
+from driftwatch.transitions import standing
+
+_NO_RUN = standing(())
 
 _page: sa.BindParameter[Any] = bindparam("page", expanding=True)
 """The ids of some servers that are shown together."""
 
-_is_check = states.c.subject.startswith("check:")
-_state_now = sa.case((states.c.blocked_by.is_not(None), State.NOT_CHECKED.value), else_=states.c.confirmed)
-_changed_at = sa.case(
-    (states.c.blocked_since > states.c.confirmed_since, states.c.blocked_since),
-    else_=states.c.confirmed_since,
-)
 
+def page_of_servers(state: State | None = None, *, named: bool = False) -> sa.Select[Any]:
+    """Configured servers after a name, by name; with a state only those with a check that is in it.
 
-def _in_state(state: State) -> sa.ColumnElement[bool]:
-    """Whether a check is in a state now; its reason code may follow the word."""
-    return sa.func.substr(_state_now, 1, len(state)) == state.value
-
-
-def page_of_servers(state: State | None = None) -> sa.Select[Any]:
-    """Configured servers after a name, by name; with a state only those with a check that is in it."""
+    ``named`` asks for some names only.
+    """
     query = sql.SERVERS.where(servers.c.removed_at.is_(None), servers.c.name > bindparam("after"))
     if state is not None:
         query = query.where(
-            sa.exists().where(states.c.server_id == servers.c.id, _is_check, _in_state(state))
+            sa.exists().where(standings.c.server_id == servers.c.id, standings.c[state.value] > 0)
         )
+    if named:
+        query = query.where(servers.c.name.in_(bindparam("names", expanding=True)))
     return query.order_by(servers.c.name).limit(bindparam("limit"))
 
 
 CONFIGURED_SERVERS = sa.select(servers).where(servers.c.removed_at.is_(None)).order_by(servers.c.name)
 
-_COUNTS = [sa.func.sum(sa.case((_in_state(state), 1), else_=0)).label(state.value) for state in State]
-COUNTS_OF = (
-    sa.select(states.c.server_id, sa.func.max(_changed_at).label("changed_at"), *_COUNTS)
-    .where(states.c.server_id.in_(_page), _is_check)
-    .group_by(states.c.server_id)
+STANDINGS_OF = sa.select(standings).where(standings.c.server_id.in_(_page))
+GLANCE = (
+    sa.select(servers.c.name, servers.c.tags, servers.c.last_run_at, servers.c.next_due_at, standings)
+    .outerjoin(standings, standings.c.server_id == servers.c.id)
+    .where(servers.c.removed_at.is_(None))
+    .order_by(servers.c.name)
 )
+GLANCE_AT = GLANCE.where(servers.c.name == bindparam("name"))
 STATES_OF = (
     sa.select(states).where(states.c.server_id.in_(_page)).order_by(states.c.server_id, states.c.subject)
 )
@@ -59,21 +57,33 @@ LAST_RUNS_OF = (
     .join(servers, sa.and_(servers.c.id == runs.c.server_id, servers.c.last_run_at == runs.c.taken_at))
     .where(servers.c.id.in_(_page))
 )
-_per_server = (
-    sa.select(states.c.server_id, *_COUNTS)
-    .join(servers, servers.c.id == states.c.server_id)
-    .where(servers.c.removed_at.is_(None), _is_check)
-    .group_by(states.c.server_id)
-    .subquery()
-)
-FLEET = sa.select(
-    *(sa.func.sum(_per_server.c[state.value]).label(f"checks_{state}") for state in State),
-    *(
-        sa.func.sum(sa.case((_per_server.c[state.value] > 0, 1), else_=0)).label(f"servers_{state}")
-        for state in State
-    ),
+FLEET = (
+    sa.select(
+        *(sa.func.sum(standings.c[state.value]).label(f"checks_{state}") for state in State),
+        *(
+            sa.func.sum(sa.case((standings.c[state.value] > 0, 1), else_=0)).label(f"servers_{state}")
+            for state in State
+        ),
+    )
+    .join(servers, servers.c.id == standings.c.server_id)
+    .where(servers.c.removed_at.is_(None))
 )
 CONFIGURED = sa.select(sa.func.count()).select_from(servers).where(servers.c.removed_at.is_(None))
+_candidate = events.alias()
+_newest = (
+    sa.select(_candidate.c.id)
+    .where(_candidate.c.server_id == servers.c.id, _candidate.c.kind.in_(bindparam("kinds", expanding=True)))
+    .order_by(_candidate.c.at.desc(), _candidate.c.id.desc())
+    .limit(1)
+    .correlate(servers)
+    .scalar_subquery()
+)
+LATEST_EVENTS = (
+    sa.select(events, servers.c.name)
+    .select_from(servers)
+    .join(events, events.c.id == _newest)
+    .where(servers.c.name.in_(bindparam("names", expanding=True)))
+)
 
 
 class Fleet(Unit):
@@ -101,29 +111,60 @@ class Fleet(Unit):
             for row in rows
         ]
 
-    def overview(self, after: str = "", limit: int = 200, state: State | None = None) -> list[ServerOverview]:
+    def glance(self, name: str | None = None) -> list[Glance]:
+        """Every configured server in a few words, or one of them, by name."""
+        rows = self._rows(GLANCE) if name is None else self._rows(GLANCE_AT, name=name)
+        return [
+            Glance(
+                name=row["name"],
+                tags=tuple(row["tags"]),
+                worst=now.worst,
+                counts=now.counts,
+                last_run_at=row["last_run_at"],
+                next_due_at=row["next_due_at"],
+            )
+            for row in rows
+            for now in [mapping.standing(row)]
+        ]
+
+    def overview(
+        self,
+        after: str = "",
+        limit: int = 200,
+        state: State | None = None,
+        names: Sequence[str] | None = None,
+    ) -> list[ServerOverview]:
         """Configured servers after a name, by name, in one line each.
 
-        With ``state`` only those of which at least one check is in it now.
+        With ``state`` only those of which at least one check is in it now, with ``names`` only these.
         """
-        rows = self._rows(page_of_servers(state), after=after, limit=limit)
+        only = {} if names is None else {"names": names}
+        query = page_of_servers(state, named=names is not None)
+        rows = self._rows(query, after=after, limit=limit, **only)
         page = [row["id"] for row in rows]
-        counts = {row["server_id"]: row for row in self._rows(COUNTS_OF, page=page)}
+        now = {row["server_id"]: mapping.standing(row) for row in self._rows(STANDINGS_OF, page=page)}
         lists = _by_server(self._rows(TOOLSET_STATES_OF, page=page))
         opened = _by_server(self._rows(INCIDENTS_OF, page=page))
         last_runs = self._last_runs(page)
         return [
             ServerOverview(
                 record=mapping.server_record(row),
-                counts={each: counts[row["id"]][each] if row["id"] in counts else 0 for each in State},
-                changed_at=counts[row["id"]]["changed_at"] if row["id"] in counts else None,
+                counts=sums.counts,
+                worst=sums.worst,
+                changed_at=sums.changed_at,
                 last_run=last_runs.get(row["id"]),
                 certificate=mapping.certificate(row),
                 toolsets=tuple(mapping.subject_state(each, row["observed_at"]) for each in lists[row["id"]]),
                 incidents=tuple(mapping.incident(each) for each in opened[row["id"]]),
             )
             for row in rows
+            for sums in [now.get(row["id"], _NO_RUN)]
         ]
+
+    def latest_events(self, names: Sequence[str], kinds: Sequence[EventKind]) -> dict[str, Event]:
+        """The newest event of some kinds, by the server's name."""
+        rows = self._rows(LATEST_EVENTS, names=names, kinds=[kind.value for kind in kinds])
+        return {row["name"]: mapping.event(row) for row in rows}
 
     def totals(self) -> FleetTotals:
         """All configured servers in a few numbers."""

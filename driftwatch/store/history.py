@@ -10,13 +10,16 @@ from driftwatch.store.due import is_lost
 from driftwatch.store.fleet import Fleet
 from driftwatch.store.ports import (
     Backlog,
+    Delivery,
     Heartbeat,
     MessageRecord,
     MessageStatus,
     RunSummary,
+    SeenCertificate,
     ServerRecord,
     StateInterval,
     StoredToolset,
+    Transcript,
 )
 from driftwatch.store.releases import Releases
 from driftwatch.transitions import Incident, Memory
@@ -77,6 +80,19 @@ class SqlReader(Fleet, Releases):
         rows = self._rows(sql.EVENT, key=event)
         return mapping.event(rows[0]) if rows else None
 
+    def deliveries(self, event: str) -> list[Delivery]:
+        """What became of an event on each of its channels, by their names."""
+        return [
+            Delivery(
+                channel=row["to_channel"],
+                not_before=row["not_before"],
+                message=mapping.message_record(row) if row["id"] is not None else None,
+                suppressed_by=row["suppressed_by"],
+                dropped_at=row["dropped_at"],
+            )
+            for row in self._rows(sql.DELIVERIES_OF, event=event)
+        ]
+
     def runs(self, server: str, before: datetime | None = None, limit: int = 50) -> list[RunSummary]:
         """The newest runs first."""
         key = self._find_server(server)
@@ -84,6 +100,30 @@ class SqlReader(Fleet, Releases):
             return []
         rows = self._rows(sql.newest_runs(before), server=key, limit=limit)
         return [mapping.run_summary(row) for row in rows]
+
+    def certificates(self, server: str, limit: int = 20) -> list[SeenCertificate]:
+        """The certificates that a server showed, the newest first."""
+        key = self._find_server(server)
+        rows = [] if key is None else self._rows(sql.CERTIFICATES, server=key, limit=limit)
+        found = ((mapping.certificate(row), row) for row in rows)
+        return [
+            SeenCertificate(
+                certificate=certificate, first_seen_at=row["first_seen_at"], last_seen_at=row["last_seen_at"]
+            )
+            for certificate, row in found
+            if certificate is not None
+        ]
+
+    def transcripts(self, server: str) -> list[Transcript]:
+        """What was said on the last visit of each depth, the newest first."""
+        key = self._find_server(server)
+        rows = [] if key is None else self._rows(sql.TRANSCRIPTS, server=key)
+        return [
+            Transcript(
+                run=row["run"], depth=row["depth"].value, taken_at=row["taken_at"], content=row["content"]
+            )
+            for row in rows
+        ]
 
     def intervals(
         self,

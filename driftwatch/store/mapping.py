@@ -19,7 +19,7 @@ from driftwatch.store.ports import (
     RunSummary,
     ServerRecord,
 )
-from driftwatch.transitions import Incident, Memory, SubjectState
+from driftwatch.transitions import Incident, Memory, Standing, SubjectState
 
 Values = dict[str, Any]
 
@@ -130,6 +130,21 @@ def subject_state_values(server_id: int, state: SubjectState) -> Values:
     values["turns"] = dict(state.turns)
     values["detail"] = dict(state.detail)
     return {"server_id": server_id, **values}
+
+
+def standing(row: RowMapping) -> Standing:
+    """A server's standing; all zero for a server without a run, where the join found nothing."""
+    return Standing(
+        counts={state: row[state.value] or 0 for state in State},
+        worst=row["worst"] or State.NOT_CHECKED,
+        changed_at=row["changed_at"],
+    )
+
+
+def standing_values(server_id: int, value: Standing) -> Values:
+    """A standing as a row."""
+    counts = {state.value: number for state, number in value.counts.items()}
+    return {"server_id": server_id, "worst": value.worst, "changed_at": value.changed_at, **counts}
 
 
 def incident(row: RowMapping) -> Incident:

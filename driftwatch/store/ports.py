@@ -100,6 +100,8 @@ class RunRecord:
     request: ProbeRequest
     report: Report
     toolsets: tuple[ToolsetRecord, ...] = ()
+    transcript: Json = None
+    """What was said, as ``report.transcript`` gives it; only a server's last one of each depth is kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -250,6 +252,38 @@ class RunSummary:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SeenCertificate:
+    """A certificate that a server showed, and when."""
+
+    certificate: Certificate
+    first_seen_at: datetime
+    last_seen_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delivery:
+    """To which channel an event went, and in which message."""
+
+    channel: str
+    not_before: datetime
+    message: MessageRecord | None
+    """None until it is written, and where it is kept back."""
+    suppressed_by: str | None
+    dropped_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transcript:
+    """What was said on a server's last visit of one depth."""
+
+    run: str
+    depth: str
+    taken_at: datetime
+    content: Json
+    """As ``report.transcript`` gives it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ServerStatus:
     """One server as ``status`` shows it."""
 
@@ -266,6 +300,8 @@ class ServerOverview:
     record: ServerRecord
     counts: Mapping[State, int]
     """How many checks are in each state now."""
+    worst: State
+    """As ``transitions.standing`` sums them up."""
     changed_at: datetime | None
     """When a check last got another state or code; None before the first run."""
     last_run: RunSummary | None
@@ -274,6 +310,18 @@ class ServerOverview:
     """What is remembered of its tool lists, one for each surface."""
     incidents: tuple[Incident, ...]
     """Open ones."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Glance:
+    """What it takes to sort and filter a fleet."""
+
+    name: str
+    tags: tuple[str, ...]
+    worst: State
+    counts: Mapping[State, int]
+    last_run_at: datetime | None
+    next_due_at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -372,11 +420,23 @@ class Reader(Protocol):
     def status(self, after: str = "", limit: int = 200) -> list[ServerStatus]:
         """Configured servers after a name, by name, with everything that is remembered about each."""
 
-    def overview(self, after: str = "", limit: int = 200, state: State | None = None) -> list[ServerOverview]:
+    def glance(self, name: str | None = None) -> list[Glance]:
+        """Every configured server in a few words, or one of them, by name."""
+
+    def overview(
+        self,
+        after: str = "",
+        limit: int = 200,
+        state: State | None = None,
+        names: Sequence[str] | None = None,
+    ) -> list[ServerOverview]:
         """Configured servers after a name, by name, in one line each.
 
-        With ``state`` only those of which at least one check is in it now.
+        With ``state`` only those of which at least one check is in it now, with ``names`` only these.
         """
+
+    def latest_events(self, names: Sequence[str], kinds: Sequence[EventKind]) -> dict[str, Event]:
+        """The newest event of some kinds, by the server's name."""
 
     def totals(self) -> FleetTotals:
         """All configured servers in a few numbers."""
@@ -418,8 +478,17 @@ class Reader(Protocol):
     def confirmed_at(self, server: str, subject: str, at: datetime) -> str | None:
         """The value that a subject had at a time; None where the history does not reach so far."""
 
+    def deliveries(self, event: str) -> list[Delivery]:
+        """What became of an event on each of its channels, by their names."""
+
     def runs(self, server: str, before: datetime | None = None, limit: int = 50) -> list[RunSummary]:
         """The newest runs first."""
+
+    def certificates(self, server: str, limit: int = 20) -> list[SeenCertificate]:
+        """The certificates that a server showed, the newest first."""
+
+    def transcripts(self, server: str) -> list[Transcript]:
+        """What was said on the last visit of each depth, the newest first."""
 
     def intervals(
         self,

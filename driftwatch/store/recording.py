@@ -13,7 +13,7 @@ from driftwatch.store import statements as sql
 from driftwatch.store.columns import encode
 from driftwatch.store.ports import DeliveryPlan, RunRecord, ToolsetRecord
 from driftwatch.store.unit import Unit, unknown_server
-from driftwatch.transitions import Changes, Interval, Memory, SubjectState
+from driftwatch.transitions import Changes, Interval, Memory, SubjectState, standing
 
 
 class Recording(Unit):
@@ -41,6 +41,9 @@ class Recording(Unit):
         report = run.report
         for toolset in run.toolsets:
             self._remember_toolset(key, toolset, report.taken_at)
+        if run.transcript is not None:
+            said = {"run": run.id, "depth": report.depth, "taken_at": report.taken_at}
+            self._run(self._process.upserts.transcript, {"server_id": key, **said, "content": run.transcript})
         values: mapping.Values = {"last_run_at": report.taken_at}
         if report.certificate is not None:
             self._remember_certificate(server, memory.certificate, report.certificate, report.taken_at)
@@ -72,6 +75,9 @@ class Recording(Unit):
         self._write_events(changes.events, deliveries)
         observed_at = self._observed_at or row["observed_at"]
         states = {**memory.states, **{state.subject: state for state in changes.states}}
+        now = standing(states.values())
+        if now != standing(memory.states.values()):
+            self._run(self._process.upserts.standing, mapping.standing_values(key, now))
         values = {
             "observed_at": observed_at,
             "unobserved": mapping.unobserved_values(states.values(), observed_at),

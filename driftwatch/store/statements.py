@@ -21,7 +21,9 @@ _of = tables.metadata.tables
 servers = _of["server"]
 requests = _of["probe_request"]
 runs = _of["run"]
+transcripts = _of["transcript"]
 states = _of["subject_state"]
+standings = _of["standing"]
 intervals = _of["state_interval"]
 incidents = _of["incident"]
 bodies = _of["body"]
@@ -320,6 +322,21 @@ INCIDENTS_LIKE = (
 _EVENTS = sa.select(events, servers.c.name).outerjoin(servers, servers.c.id == events.c.server_id)
 
 
+EVENT = _EVENTS.where(events.c.id == bindparam("key"))
+DELIVERIES_OF = (
+    sa.select(
+        deliveries.c.channel.label("to_channel"),
+        deliveries.c.not_before,
+        deliveries.c.suppressed_by,
+        deliveries.c.dropped_at,
+        messages,
+    )
+    .outerjoin(messages, messages.c.id == deliveries.c.message_id)
+    .where(deliveries.c.event_id == bindparam("event"))
+    .order_by(deliveries.c.channel)
+)
+
+
 def newest_events(
     server_id: int | None, before: tuple[Any, str] | None, kinds: Sequence[EventKind], since: Any | None
 ) -> sa.Select[Any]:
@@ -380,6 +397,19 @@ def newest_runs(before: Any | None) -> sa.Select[Any]:
     return query.order_by(runs.c.taken_at.desc()).limit(bindparam("limit"))
 
 
+CERTIFICATES = (
+    sa.select(certificates, certificates.c.not_before.label("valid_from"))
+    .where(certificates.c.server_id == _SERVER)
+    .order_by(certificates.c.first_seen_at.desc(), certificates.c.leaf_sha256)
+    .limit(bindparam("limit"))
+)
+TRANSCRIPTS = (
+    sa.select(transcripts)
+    .where(transcripts.c.server_id == _SERVER)
+    .order_by(transcripts.c.taken_at.desc(), transcripts.c.depth)
+)
+
+
 def newest_messages(status: MessageStatus | None, before: tuple[Any, str] | None) -> sa.Select[Any]:
     """Messages below a keyset, newest first."""
     query = sa.select(messages)
@@ -434,7 +464,9 @@ class Upserts:
         self.delivery = insert(deliveries).on_conflict_do_nothing()
         self.message = insert(messages).on_conflict_do_nothing().returning(messages.c.id)
         self.channel = insert(channels).on_conflict_do_nothing()
+        self.transcript = _replace(insert(transcripts), transcripts)
         self.state = _replace(insert(states), states)
+        self.standing = _replace(insert(standings), standings)
         self.incident = _replace(insert(incidents), incidents)
         self.certificate = _replace(insert(certificates), certificates, keep=("first_seen_at",))
         self.instance = _replace(insert(instances), instances, keep=("started_at",))

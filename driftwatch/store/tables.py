@@ -3,8 +3,10 @@
 ::
 
     server ──┬── run                   one small row per probe: counts, never results
+             ├── transcript            what was said on the last visit of each depth
              ├── probe_request         what is handed out or waits, until its run is recorded
              ├── subject_state         the present, one row per check and toolset
+             ├── standing              the present in four numbers
              ├── state_interval        the past, one row per stretch of time with one value
              ├── incident
              ├── toolset ── toolset_tool ── body     each tool object is stored once per content
@@ -24,8 +26,8 @@ from typing import ClassVar
 import sqlalchemy as sa
 from sqlmodel import Field, SQLModel
 
-from driftwatch.model import DeployState, DeployVerdict, Depth, EventKind, Json, Level, Trigger
-from driftwatch.store.columns import BigCount, JsonText, Moment, words
+from driftwatch.model import DeployState, DeployVerdict, Depth, EventKind, Json, Level, State, Trigger
+from driftwatch.store.columns import BigCount, JsonText, Moment, PackedJson, words
 from driftwatch.store.ports import DeliveryOutcome, MessageStatus
 
 metadata = sa.MetaData(
@@ -156,6 +158,18 @@ class Run(Row, table=True):
     release_ref: Json = Field(sa_type=JsonText, nullable=True)
 
 
+class TranscriptRow(Row, table=True):
+    """What was said on the last visit of each depth; the next one takes its place."""
+
+    __tablename__ = "transcript"
+
+    server_id: int = _server(primary_key=True)
+    depth: Depth = Field(sa_type=words(Depth), primary_key=True)
+    run: str = Field(sa_type=sa.Text)
+    taken_at: datetime = Field(sa_type=Moment)
+    content: Json = Field(sa_type=PackedJson, nullable=False)
+
+
 class SubjectStateRow(Row, table=True):
     """What is remembered about one subject; when it was last observed stands in the server's row."""
 
@@ -184,6 +198,21 @@ class SubjectStateRow(Row, table=True):
     version: int = Field(sa_type=sa.Integer)
     settings: str = Field(sa_type=sa.Text)
     detail: Json = Field(sa_type=JsonText)
+
+
+class StandingRow(Row, table=True):
+    """A server's states summed up, written with them: a fleet is listed without reading every state."""
+
+    __tablename__ = "standing"
+    __table_args__: ClassVar = {"sqlite_with_rowid": False}
+
+    server_id: int = _server(primary_key=True)
+    verified: int = Field(sa_type=sa.Integer)
+    failed: int = Field(sa_type=sa.Integer)
+    observed_risk: int = Field(sa_type=sa.Integer)
+    not_checked: int = Field(sa_type=sa.Integer)
+    worst: State = Field(sa_type=words(State))
+    changed_at: datetime | None = Field(sa_type=Moment)
 
 
 class StateInterval(Row, table=True):

@@ -38,6 +38,7 @@ from driftwatch.transitions.changes import Changes, ConfirmProbe, Interval, Tool
 from driftwatch.transitions.decide import apply, decide
 from driftwatch.transitions.memory import Incident, Memory, Policy, SubjectState
 from driftwatch.transitions.personal import accept, ack
+from driftwatch.transitions.standing import Standing, standing
 from driftwatch.transitions.values import ERAS, check_subject, toolset_subject
 
 __all__ = [
@@ -48,6 +49,7 @@ __all__ = [
     "Interval",
     "Memory",
     "Policy",
+    "Standing",
     "SubjectState",
     "ToolsetObservation",
     "accept",
@@ -55,5 +57,6 @@ __all__ = [
     "apply",
     "check_subject",
     "decide",
+    "standing",
     "toolset_subject",
 ]

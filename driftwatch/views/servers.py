@@ -191,15 +191,12 @@ def server(item: ports.ServerStatus, now: datetime) -> Server:
 
 def overview(item: ports.ServerStatus) -> ports.ServerOverview:
     """What a line shows, from all that is remembered."""
-    checks = [state for subject, state in item.memory.states.items() if subject.startswith(CHECK)]
-    counts = dict.fromkeys(State, 0)
-    for state in checks:
-        counts[_state(state)] += 1
-    changed = [max(state.confirmed_since, state.blocked_since or state.confirmed_since) for state in checks]
+    now = transitions.standing(item.memory.states.values())
     return ports.ServerOverview(
         record=item.record,
-        counts=counts,
-        changed_at=max(changed, default=None),
+        counts=now.counts,
+        worst=now.worst,
+        changed_at=now.changed_at,
         last_run=item.last_run,
         certificate=item.certificate,
         toolsets=tuple(

@@ -12,7 +12,9 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine
 
 from driftwatch.errors import StoreError
+from driftwatch.model import State
 from driftwatch.store import migrations
+from driftwatch.store.columns import from_micros
 from driftwatch.store.sqlite import APPLICATION_ID, SqliteStore
 from tests.store.world import START, Clock, event, server
 
@@ -113,6 +115,16 @@ def test_a_database_of_the_first_version_keeps_what_is_in_it(tmp_path: Path) -> 
         "INSERT INTO body VALUES (1, 'ab', '{\"name\":\"a\"}'), (2, 'cd', '\"Ask first.\"')",
         "INSERT INTO toolset VALUES (1, 1, 'modern', 'token', 'dw1:a.b', '\"2026-07-28\"', 'dw1', 'a', 'b', NULL, 2, 1, 1)",  # noqa: E501
         "INSERT INTO toolset_tool VALUES (1, 0, '\"a\"', 'd', 1)",
+        *(
+            f"INSERT INTO subject_state VALUES (1, '{subject}', '{value}', 5, NULL, NULL, 0, NULL, "
+            f"{blocked}, '[]', '[]', 0, 0, '{{}}', NULL, 0, NULL, 1, '', '{{}}')"
+            for subject, value, blocked in (
+                ("check:transport/endpoint", "not_checked:auth", "NULL, NULL, NULL"),
+                ("check:tls/chain", "verified", "NULL, NULL, NULL"),
+                ("check:mcp/envelope", "verified", "'transport/endpoint', 7, 'auth'"),
+                ("toolset:modern:token", "dw1:a.b", "NULL, NULL, NULL"),
+            )
+        ),
     )
     with closing(sqlite3.connect(path)) as connection:
         for row in rows:
@@ -131,6 +143,10 @@ def test_a_database_of_the_first_version_keeps_what_is_in_it(tmp_path: Path) -> 
         stored = reader.toolset("api", "dw1:a.b")
         assert stored is not None
         assert (stored.tools, stored.instructions, stored.further) == (({"name": "a"},), "Ask first.", ())
+        (glance,) = reader.glance()
+        assert glance.worst is State.NOT_CHECKED
+        assert (glance.counts[State.VERIFIED], glance.counts[State.NOT_CHECKED]) == (1, 2)
+        assert reader.overview()[0].changed_at == from_micros(7)
     store.close()
 
 

@@ -160,7 +160,7 @@ def coverage_back(event: Event, voice: Voice) -> Note:
 
 def added_with_problems(event: Event, voice: Voice) -> Note:
     """The first look already found failed checks."""
-    results = [item for item in event.details.get("results") or () if isinstance(item, Mapping)]
+    results = _objects(event.details.get("results"))
     failed = [item for item in results if item.get("state") == State.FAILED]
     worst = failed or results
     first = label(str(worst[0].get("check"))) if worst else ""
@@ -299,5 +299,9 @@ def _result(event: Event) -> Mapping[str, Json]:
 
 
 def _findings(result: Mapping[str, Json]) -> list[Mapping[str, Json]]:
-    found = result.get("findings")
-    return [item for item in found if isinstance(item, Mapping)] if isinstance(found, Sequence) else []
+    return _objects(result.get("findings"))
+
+
+def _objects(value: Json) -> list[Mapping[str, Json]]:
+    """The objects of a list; none of anything else."""
+    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, Sequence) else []
