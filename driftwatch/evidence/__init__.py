@@ -1,0 +1,80 @@
+"""Everything one probe saw, frozen, without secrets, with a JSON form.
+
+A part that was not seen is ``Missing`` and says why; a check that names the part is then
+``not_checked`` for that very reason. Whole-probe parts are the fields of Evidence, parts that exist
+once per era are the fields of Surface.
+"""
+
+from driftwatch.evidence.beside import (
+    Addresses,
+    AddressFault,
+    Authorization,
+    Burst,
+    Challenge,
+    Instance,
+    LogFile,
+    LogSearch,
+    Metadata,
+    Replicas,
+    SlowCall,
+    Tls,
+)
+from driftwatch.evidence.codec import (
+    SCHEMA,
+    from_json,
+    to_json,
+)
+from driftwatch.evidence.exchange import (
+    NEEDS_FULL,
+    NO_AUTHORIZATION,
+    Exchange,
+    Fault,
+    Missing,
+    Opening,
+    Outcome,
+    Remark,
+)
+from driftwatch.evidence.surface import (
+    FurtherList,
+    Listing,
+    Streaming,
+    Surface,
+)
+from driftwatch.evidence.visit import (
+    Evidence,
+)
+
+__all__ = [
+    "ANONYMOUS",
+    "NEEDS_FULL",
+    "NO_AUTHORIZATION",
+    "SCHEMA",
+    "AddressFault",
+    "Addresses",
+    "Authorization",
+    "Burst",
+    "Challenge",
+    "Evidence",
+    "Exchange",
+    "Fault",
+    "FurtherList",
+    "Instance",
+    "Listing",
+    "LogFile",
+    "LogSearch",
+    "Metadata",
+    "Missing",
+    "Opening",
+    "Outcome",
+    "Remark",
+    "Replicas",
+    "SlowCall",
+    "Streaming",
+    "Surface",
+    "Tls",
+    "from_json",
+    "to_json",
+]
+
+ANONYMOUS = "anonymous"
+"""The credential label of a probe that carried none."""

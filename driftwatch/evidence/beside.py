@@ -1,0 +1,191 @@
+"""What shows once per visit and not once per era: certificates, authorization, addresses, instances, logs."""
+
+from dataclasses import dataclass
+
+from driftwatch.evidence.exchange import Exchange, Fault, Missing
+from driftwatch.model import Certificate, Era, Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tls:
+    """The certificate facts of the very connection that carried the probe, or that failed to."""
+
+    certificate: Certificate | None
+    """None when the server sent no readable certificate."""
+    verified: bool
+    """OpenSSL's own verdict on the handshake."""
+    verify_code: int | None
+    verify_message: str | None
+    fault: str | None
+    """A stable code when not verified: expired, not-yet-valid, intermediate-expired, self-signed, unknown-ca,
+    missing-intermediate, wrong-host, client-certificate, protocol-version, alpn, not-tls, handshake,
+    strictness, unsuitable (made for another purpose, or too weak)."""
+    host: str
+    """The name or address that was asked for, as an A-label."""
+    host_matches: bool | None
+    chain: tuple[Certificate, ...]
+    """As sent by the server, leaf first; at most 10."""
+    chain_complete: bool | None
+    """False when an issuer between the leaf and a trusted root was not sent."""
+    trust: str
+    """Which roots were used: ``default`` or the configured CA file's name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Challenge:
+    """One challenge of a ``WWW-Authenticate`` header (RFC 9110 section 11.6.1)."""
+
+    scheme: str
+    """As sent; compared without regard to case."""
+    token68: str | None
+    parameters: tuple[tuple[str, str], ...]
+    """Names in lower case, values without their quotes, in the order received."""
+
+    def parameter(self, name: str) -> str | None:
+        """The first value of a parameter, by its lower-case name."""
+        return next((value for key, value in self.parameters if key == name), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metadata:
+    """One look for a document that says where tokens come from."""
+
+    place: str
+    """Where it was looked for: ``header`` (the challenge's resource_metadata), ``path`` or ``root`` (the
+    well-known addresses of RFC 9728), ``rfc8414`` (the root document of the revision before it)."""
+    url: str
+    reply: Exchange | Missing
+    """The GET, made without a credential; Missing where driftwatch does not go there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Authorization:
+    """How the server turned a request without a credential away, and what it says about getting one."""
+
+    refusal: Exchange
+    """401, 403, or a redirect to a login page."""
+    challenges: tuple[Challenge, ...]
+    malformed: str | None
+    """What of the ``WWW-Authenticate`` headers is no challenge, as far as it goes."""
+    resource: str
+    """The endpoint's URL without query: what the metadata must call ``resource``."""
+    metadata: tuple[Metadata, ...] | Missing
+    """In the order in which clients look; after the first that answered, no further ones."""
+    invalid_token: Exchange | Missing
+    """The era's first request with a token that cannot be valid."""
+
+    @property
+    def bearer(self) -> Challenge | None:
+        """The first challenge of the one scheme that MCP knows."""
+        return next((each for each in self.challenges if each.scheme.lower() == "bearer"), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddressFault:
+    """An address that gave no connection."""
+
+    address: str
+    """``ip:port``."""
+    code: str
+    """refused, unreachable, timeout, reset or address (not allowed)."""
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Addresses:
+    """Every address of the endpoint's name, each asked for one connection."""
+
+    accepted: tuple[str, ...]
+    """``ip:port`` of each that accepted one."""
+    faults: tuple[AddressFault, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Instance:
+    """What the server showed on one further connection."""
+
+    address: str | None
+    server_info: Json
+    instructions: str | None
+    tools: tuple[Json, ...] | Missing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replicas:
+    """Further connections of one era, to see whether every instance is the same."""
+
+    era: Era
+    instances: tuple[Instance, ...]
+    unanswered: tuple[str, ...]
+    """Why a connection showed nothing, one sentence each."""
+    broken: tuple[str, ...] = ()
+    """The same of the connections that were refused, broke, or met a server error."""
+
+    @property
+    def connections(self) -> int:
+        """How many further connections were tried."""
+        return len(self.instances) + len(self.unanswered) + len(self.broken)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlowCall:
+    """A call of the configured slow tool, without anything of what it said."""
+
+    era: Era
+    tool: str
+    max_s: float
+    """How long the configuration lets it take."""
+    status: int | None
+    media_type: str | None
+    accel_buffering: str | None
+    progress_s: tuple[float, ...]
+    """When each progress notification came, in seconds from sending the request; at most 100."""
+    answer_s: float | None
+    """When the answer came; None without one."""
+    is_error: bool
+    """Whether the answer is a result with ``isError``."""
+    error: str | None
+    """The JSON-RPC error that answered, as a phrase."""
+    fault: Fault | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Burst:
+    """Small requests in quick succession, sent with the owner's consent."""
+
+    method: str
+    planned: int
+    sent: int
+    statuses: tuple[tuple[int, int], ...]
+    """HTTP status and how often it came."""
+    errors: int
+    """JSON-RPC errors among the answers with status 200."""
+    faults: tuple[tuple[str, int], ...]
+    """Code of a fault without an answer, such as timeout, and how often it came."""
+    retry_after: int
+    """How many of the answers with 429 carried Retry-After."""
+    duration_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogFile:
+    """How often one log file holds what must not be in it."""
+
+    name: str
+    size: int
+    """Bytes searched, after decompression."""
+    marker: int
+    """The header ``X-Driftwatch-Probe`` of this very probe."""
+    credential: int
+    """The configured credential."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogSearch:
+    """The configured log files, searched after the probe's requests."""
+
+    files: tuple[LogFile, ...]
+    unread: tuple[str, ...]
+    """Files that could not be read, by name."""
+    left_out: int
+    """Older files beyond the bounds of one search."""
