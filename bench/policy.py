@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from driftwatch.model import Depth, Era, Report, Result, State, Trigger
+from driftwatch.model import Certificate, Depth, Era, Report, Result, State, Trigger
 from driftwatch.transitions import (
     Changes,
     Memory,
@@ -119,6 +119,35 @@ def week(server: Server, policy: Policy, seed: int) -> tuple[int, int]:
     return messages, probes
 
 
+def rollout_of_a_certificate(since: int, until: int, seed: int) -> int:
+    """Messages of 40 days in which a CDN exchanges a certificate, between two of them in random turn."""
+    chance = random.Random(seed)
+    days = timedelta(days=1)
+    old, new = (
+        Certificate(
+            not_before=START + (end - 90) * days,
+            not_after=START + end * days,
+            issuer="CN=Bench",
+            subject_alt_names=("api.example",),
+            version="TLSv1.3",
+            chain_length=2,
+            leaf_sha256=name,
+            serial="01",
+        )
+        for name, end in (("old", 40.5), ("new", 130))
+    )
+    memory: Memory | None = None
+    messages = 0
+    for number in range(40 * 96):
+        now = START + number * INTERVAL
+        share = (now - START - since * days) / ((until - since) * days)
+        report = replace(EMPTY, taken_at=now, certificate=new if chance.random() < share else old)
+        changes = decide(memory, report, toolsets={}, settings="", policy=Policy(), now=now, run=str(number))
+        memory = apply(memory, changes, report)
+        messages += any(event.alerts for event in changes.events)
+    return messages
+
+
 def visit(
     memory: Memory | None, shown: tuple[str, str], *, policy: Policy, now: datetime, run: str
 ) -> tuple[Memory, Changes]:
@@ -173,6 +202,10 @@ def main() -> None:
             line += f"{sum(messages for messages, _ in weeks) / len(weeks):14.1f}"
             probes = sum(number for _, number in weeks) / len(weeks) / 7
         print(f"{line}{probes:14.0f}")
+    print("Messages in 40 days in which a CDN rolls out a certificate that ends on day 40")
+    for since, until in ((24, 28), (20, 30), (29, 36), (0, 36)):
+        worst = max(rollout_of_a_certificate(since, until, options.seed + n) for n in range(options.weeks))
+        print(f"{f'from day {since} to day {until}':26}{worst:14}")
 
 
 if __name__ == "__main__":

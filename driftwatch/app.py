@@ -27,6 +27,8 @@ from driftwatch.errors import StoreBusyError, StoreError
 from driftwatch.model import Event, EventKind, Level, ProbeRequest
 from driftwatch.observe import Observer, Watched, checks_policy, prober
 from driftwatch.probe import Pause, Resolver, SystemResolver, Target
+from driftwatch.schedule import certificates
+from driftwatch.schedule.certificates import CertificateDates
 from driftwatch.schedule.due import DueTimes, first_due
 from driftwatch.schedule.queue import LocalQueue
 from driftwatch.schedule.ticker import TICK, Ticker
@@ -86,6 +88,7 @@ def watched(config: Config, server: Server) -> Watched:
             flap_window=monitor.flap.window,
             flap_settle=monitor.flap.settle,
             accept=server.accept,
+            tls_days=config.alerts.tls_days,
         ),
     )
 
@@ -177,12 +180,22 @@ class Service:
             voice=Voice(zone=config.monitor.timezone),
             group_wait=config.alerts.group_wait,
         )
+        watching = {name: watched(config, server) for name, server in servers.items()}
+        rules = [ChannelRule.of(channel) for channel in config.channels]
         observer = Observer(
-            watched={name: watched(config, server) for name, server in servers.items()},
+            watched=watching,
             store=store,
             prober=prober(clock=outside.clock, resolver=outside.resolver, pause=outside.pause),
             clock=outside.clock,
-            channels=[ChannelRule.of(channel) for channel in config.channels],
+            channels=rules,
+            group_wait=config.alerts.group_wait,
+            told=outbox.wake,
+        )
+        dates = CertificateDates(
+            watched=watching,
+            store=store,
+            clock=outside.clock,
+            channels=rules,
             group_wait=config.alerts.group_wait,
             told=outbox.wake,
         )
@@ -191,7 +204,10 @@ class Service:
             queue=queue,
             clock=outside.clock,
             due_times=plans,
-            chores={"prune": (PRUNE_EVERY, functools.partial(self._prune, store))},
+            chores={
+                "prune": (PRUNE_EVERY, functools.partial(self._prune, store)),
+                "certificates": (certificates.EVERY, dates.run),
+            },
             tick=outside.tick,
         )
 
@@ -203,14 +219,14 @@ class Service:
         async with asyncio.TaskGroup() as group:
             sending = group.create_task(outbox.run(self._stop), name="outbox")
             probing = group.create_task(queue.run(handle), name="queue")
-            watching = group.create_task(self._watch(store, ticker, observer), name="health")
+            health = group.create_task(self._watch(store, ticker, observer), name="health")
             ticker.start()
             log.info("started", extra={"fields": {"servers": len(servers), "channels": len(config.channels)}})
             self._ready.set()
             await self._stop.wait()
             log.info("stopping")
             await ticker.stop()
-            watching.cancel()
+            health.cancel()
             await queue.drain(PROBE_GRACE_S)
             probing.cancel()
             await asyncio.wait({sending, probing}, timeout=STOP_BUDGET_S - PROBE_GRACE_S - 1)

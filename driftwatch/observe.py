@@ -14,7 +14,7 @@ from typing import Protocol
 
 from driftwatch import checks, toolset, transitions
 from driftwatch.alerts.route import ChannelRule, plan
-from driftwatch.clock import Clock
+from driftwatch.clock import Clock, StepWatch
 from driftwatch.config import Config, Server
 from driftwatch.errors import StoreError, UsageError
 from driftwatch.evidence import Evidence, Missing, Surface
@@ -100,16 +100,30 @@ class Judged:
     toolsets: tuple[ToolsetRecord, ...]
 
 
-def judge(
-    evidence: Evidence, policy: checks.Policy, known: Mapping[Era, checks.Remembered | Missing] | None = None
-) -> Judged:
-    """Evidence to report: digests, then every check of the catalogue once. Pure.
+Read = Mapping[Era, ToolsetRecord | Missing]
+"""The complete tool list of each surface, or why there is none."""
 
-    ``known`` is what is remembered of each era; an era that is not in it is compared with nothing.
-    """
+
+def read_toolsets(evidence: Evidence) -> Read:
+    """The tool lists of a visit with their fingerprints. Pure."""
     read: dict[Era, ToolsetRecord | Missing] = {}
     for surface in evidence.surfaces:
         read[surface.era] = _toolset(surface, evidence.credential, tuple(read.values()))
+    return read
+
+
+def judge(
+    evidence: Evidence,
+    policy: checks.Policy,
+    known: Mapping[Era, checks.Remembered | Missing] | None = None,
+    read: Read | None = None,
+) -> Judged:
+    """Evidence to report: digests, then every check of the catalogue once. Pure.
+
+    ``known`` is what is remembered of each era; an era that is not in it is compared with nothing. ``read``
+    is what ``read_toolsets`` makes of the evidence, where that was done already.
+    """
+    read = read_toolsets(evidence) if read is None else read
     prints = {era: item if isinstance(item, Missing) else item.fingerprint for era, item in read.items()}
     results = checks.run(
         evidence,
@@ -173,6 +187,9 @@ class Observer:
         self._channels = tuple(channels)
         self._group_wait = group_wait
         self._told = told
+        self._steps = StepWatch(clock)
+        self._stepped: set[str] = set()
+        """The servers of which a step of the clock has spoilt the next look at dates."""
         self.storing = True
         """False after a run that the database did not take, until it takes one again."""
 
@@ -200,10 +217,12 @@ class Observer:
 
     async def _record(self, request: ProbeRequest, watched: Watched, evidence: Evidence) -> Report | None:
         memory = await self._store.query(lambda reader: reader.memory(request.server))
-        known = remembered(memory, evidence.credential)
         # A list of a megabyte takes tens of milliseconds: the loop is for everyone.
-        judged = await asyncio.to_thread(judge, evidence, watched.checks, known)
-        observed = await self._observed(request.server, memory, judged)
+        read = await asyncio.to_thread(read_toolsets, evidence)
+        diffs = Differences(self._store, request.server)
+        known = await self._compared(remembered(memory, evidence.credential), read, diffs)
+        judged = await asyncio.to_thread(judge, evidence, watched.checks, known, read)
+        observed = await self._observed(memory, judged, diffs)
         run = RunRecord(
             id=uuid.uuid4().hex,
             request=request,
@@ -211,7 +230,7 @@ class Observer:
             toolsets=judged.toolsets,
             transcript=transcript(evidence),
         )
-        now = self._clock.now()
+        now, dates = self._clock.now(), self._dates_hold(request.server)
 
         def record(tx: Tx) -> Changes | None:
             current = tx.lock_server(request.server)
@@ -227,6 +246,7 @@ class Observer:
                 now=now,
                 run=run.id,
                 unclear=_unclear(evidence),
+                dates=dates,
             )
             deliveries = plan(
                 changes.events, self._channels, watched.tags, now=now, group_wait=self._group_wait
@@ -246,25 +266,63 @@ class Observer:
             self._told()
         return judged.report
 
+    def _dates_hold(self, server: str) -> bool:
+        """Whether the clock was not stepped since the last look at a server."""
+        if self._steps.step():
+            self._stepped |= set(self._watched)
+        if server in self._stepped:
+            self._stepped.discard(server)
+            return False
+        return True
+
+    async def _compared(
+        self, known: Mapping[Era, checks.Remembered | Missing], read: Read, diffs: "Differences"
+    ) -> dict[Era, checks.Remembered | Missing]:
+        """What is remembered, and in a few words how each list differs from the accepted one."""
+        compared = dict(known)
+        for era, record in read.items():
+            item = known.get(era)
+            if isinstance(item, checks.Remembered) and isinstance(record, ToolsetRecord):
+                diff = await diffs.between(item.accepted, record)
+                if diff is not None and not diff.empty:
+                    compared[era] = replace(item, difference=f"Against the accepted list: {diff.summary}.")
+        return compared
+
     async def _observed(
-        self, server: str, memory: Memory | None, judged: Judged
+        self, memory: Memory | None, judged: Judged, diffs: "Differences"
     ) -> dict[str, ToolsetObservation]:
         observed = {}
         for record in judged.toolsets:
             subject = transitions.toolset_subject(Era(record.era), record.credential)
             state = memory.states.get(subject) if memory else None
-            diff = None
-            if state is not None and state.confirmed != record.fingerprint.pair:
-                before = await self._store.query(_stored(server, state.confirmed))
-                if before is not None:
-                    diff = await asyncio.to_thread(_diff, before, record)
             observed[subject] = ToolsetObservation(
                 subject=subject,
                 pair=record.fingerprint.pair,
                 algorithm=record.fingerprint.algorithm,
-                diff=diff,
+                diff=await diffs.between(state.confirmed, record) if state else None,
             )
         return observed
+
+
+class Differences:
+    """How the lists of one visit differ from stored ones, each compared once."""
+
+    def __init__(self, store: Store, server: str) -> None:
+        """Reads only what differs."""
+        self._store = store
+        self._server = server
+        self._known: dict[tuple[str, str], toolset.Diff | None] = {}
+
+    async def between(self, pair: str, record: ToolsetRecord) -> toolset.Diff | None:
+        """From the stored list ``pair`` to this one; None when they are the same or it is not stored."""
+        if pair == record.fingerprint.pair:
+            return None
+        key = (pair, record.era)
+        if key not in self._known:
+            before = await self._store.query(_stored(self._server, pair))
+            # A list of a megabyte takes a tenth of a second: the loop is for everyone.
+            self._known[key] = await asyncio.to_thread(_diff, before, record) if before else None
+        return self._known[key]
 
 
 def _unclear(evidence: Evidence) -> frozenset[Era]:

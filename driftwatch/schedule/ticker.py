@@ -12,7 +12,7 @@ from typing import Any
 from apscheduler.events import EVENT_JOB_ERROR, EVENT_JOB_MAX_INSTANCES, EVENT_JOB_MISSED, JobEvent
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
-from driftwatch.clock import Clock
+from driftwatch.clock import Clock, StepWatch
 from driftwatch.errors import StoreError
 from driftwatch.schedule.due import DueTimes
 from driftwatch.schedule.queue import LocalQueue
@@ -24,8 +24,6 @@ TICK = timedelta(seconds=1)
 STOP_GRACE_S = 1.0
 REMIND_S = 60.0
 """How often a database that stays unusable is logged."""
-CLOCK_STEP = timedelta(seconds=30)
-"""A wall clock that moved this much against the monotonic one was stepped; due times are then repaired."""
 
 
 class Ticker:
@@ -61,7 +59,7 @@ class Ticker:
         self._ticked_at = self._told_at = clock.monotonic()
         self.storing = True
         """False after a tick that the database refused, until it takes one again."""
-        self._drift = self._wall_minus_monotonic()
+        self._steps = StepWatch(clock)
 
     def start(self) -> None:
         """Begin to tick; needs a running loop."""
@@ -121,16 +119,10 @@ class Ticker:
     def _schedule(self, record: ServerRecord, now: datetime) -> Schedule:
         return self._due_times[record.name].after(now, next_full_at=record.next_full_at)
 
-    def _wall_minus_monotonic(self) -> timedelta:
-        since_epoch = self._clock.now() - datetime.fromtimestamp(0, UTC)
-        return since_epoch - timedelta(seconds=self._clock.monotonic())
-
     async def _repair_clock_step(self, now: datetime) -> None:
-        drift = self._wall_minus_monotonic()
-        step = drift - self._drift
-        if abs(step) < CLOCK_STEP:
+        step = self._steps.step()
+        if not step:
             return
-        self._drift = drift
         log.warning("the clock was stepped", extra={"fields": {"seconds": round(step.total_seconds())}})
         if step < timedelta(0):
             # Everything would be due that much later than its interval says.

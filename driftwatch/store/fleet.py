@@ -7,7 +7,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import RowMapping, bindparam
 
-from driftwatch.model import Event, EventKind, State
+from driftwatch.model import Certificate, Event, EventKind, State
 from driftwatch.store import mapping
 from driftwatch.store import statements as sql
 from driftwatch.store.ports import FleetTotals, Glance, RunSummary, ServerOverview, ServerRecord, ServerStatus
@@ -36,6 +36,9 @@ def page_of_servers(state: State | None = None, *, named: bool = False) -> sa.Se
     return query.order_by(servers.c.name).limit(bindparam("limit"))
 
 
+SERVERS_WITH_CERTIFICATE = sql.SERVERS.where(
+    servers.c.removed_at.is_(None), servers.c.leaf_sha256.is_not(None)
+).order_by(servers.c.name)
 CONFIGURED_SERVERS = sa.select(servers).where(servers.c.removed_at.is_(None)).order_by(servers.c.name)
 
 STANDINGS_OF = sa.select(standings).where(standings.c.server_id.in_(_page))
@@ -92,6 +95,11 @@ class Fleet(Unit):
     def servers(self) -> list[ServerRecord]:
         """Every configured server's row, by name."""
         return [mapping.server_record(row) for row in self._rows(CONFIGURED_SERVERS)]
+
+    def leaves(self) -> dict[str, Certificate]:
+        """The last leaf certificate of every configured server that showed one, by name."""
+        found = {row["name"]: mapping.certificate(row) for row in self._rows(SERVERS_WITH_CERTIFICATE)}
+        return {name: leaf for name, leaf in found.items() if leaf is not None}
 
     def status(self, after: str = "", limit: int = 200) -> list[ServerStatus]:
         """Configured servers after a name, by name, with everything that is remembered about each."""

@@ -19,7 +19,7 @@ from driftwatch.store.ports import (
     RunSummary,
     ServerRecord,
 )
-from driftwatch.transitions import Incident, Memory, Standing, SubjectState
+from driftwatch.transitions import Incident, Memory, Standing, SubjectState, TlsNotice
 
 Values = dict[str, Any]
 
@@ -203,6 +203,18 @@ def certificate_values(server_id: int, value: Certificate, seen_at: datetime) ->
     return {"server_id": server_id, **values, "first_seen_at": seen_at, "last_seen_at": seen_at}
 
 
+def tls_notice(row: RowMapping) -> TlsNotice:
+    """A notice; the row also has the end of its certificate."""
+    return TlsNotice(**{name: row[name] for name in TlsNotice.__slots__})
+
+
+def tls_notice_values(server_id: int, notice: TlsNotice) -> Values:
+    """A notice as a row."""
+    values = asdict(notice)
+    del values["not_after"]
+    return {"server_id": server_id, **values}
+
+
 def event(row: RowMapping) -> Event:
     """An event; the row also has the server's name."""
     return Event(
@@ -345,6 +357,9 @@ def memory(
     states: Iterable[RowMapping],
     incidents: Iterable[RowMapping],
     toolsets: Iterable[RowMapping],
+    *,
+    notices: Iterable[RowMapping] = (),
+    reprobes: Iterable[RowMapping] = (),
 ) -> Memory:
     """Everything that is remembered about one server, put together from its rows.
 
@@ -365,7 +380,9 @@ def memory(
         states=remembered,
         incidents={row["subject"]: incident(row) for row in incidents},
         certificate=certificate(server),
+        notices=tuple(map(tls_notice, notices)),
         last_run_at=server["last_run_at"],
+        reprobes=tuple(row["taken_at"] for row in reprobes),
         seen_fingerprints=seen,
     )
 

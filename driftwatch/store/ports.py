@@ -26,7 +26,7 @@ from driftwatch.model import (
     State,
 )
 from driftwatch.toolset import Toolset
-from driftwatch.transitions import Changes, Incident, Memory, SubjectState
+from driftwatch.transitions import Changes, Incident, Memory, SubjectState, TlsNotice
 
 T = TypeVar("T")
 
@@ -444,6 +444,9 @@ class Reader(Protocol):
     def server(self, name: str) -> ServerRecord | None:
         """One server's row."""
 
+    def leaves(self) -> dict[str, Certificate]:
+        """The last leaf certificate of every configured server that showed one, by name."""
+
     def servers(self) -> list[ServerRecord]:
         """Every configured server's row, by name."""
 
@@ -552,6 +555,9 @@ class Tx(Reader, Protocol):
 
         A state that was only seen again is not written: the server's row says when.
         """
+
+    def note_certificate(self, server: str, notices: Sequence[TlsNotice]) -> None:
+        """Note something about a certificate of a server; what was noted before stays as it is."""
 
     def record_event(self, event: Event, deliveries: Sequence[DeliveryPlan]) -> None:
         """Write one event that no run produced, with its rows of the outbox."""

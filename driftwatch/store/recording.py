@@ -13,7 +13,7 @@ from driftwatch.store import statements as sql
 from driftwatch.store.columns import encode
 from driftwatch.store.ports import DeliveryPlan, RunRecord, ToolsetRecord
 from driftwatch.store.unit import Unit, unknown_server
-from driftwatch.transitions import Changes, Interval, Memory, SubjectState, standing
+from driftwatch.transitions import Changes, Interval, Memory, SubjectState, TlsNotice, standing
 
 
 class Recording(Unit):
@@ -73,6 +73,7 @@ class Recording(Unit):
             self._process.upserts.incident, [mapping.incident_values(key, incident) for incident in incidents]
         )
         self._write_events(changes.events, deliveries)
+        self._write_notices(key, changes.notices)
         observed_at = self._observed_at or row["observed_at"]
         states = {**memory.states, **{state.subject: state for state in changes.states}}
         now = standing(states.values())
@@ -86,6 +87,10 @@ class Recording(Unit):
         }
         self._run(sql.UPDATE_SERVER, {"key": key, **values})
         self._locked = self._observed_at = None
+
+    def note_certificate(self, server: str, notices: Sequence[TlsNotice]) -> None:
+        """Note something about a certificate of a server; what was noted before stays as it is."""
+        self._write_notices(self._server_id(server), notices)
 
     def record_event(self, event: Event, deliveries: Sequence[DeliveryPlan]) -> None:
         """Write one event that no run produced, with its rows of the outbox."""
@@ -111,6 +116,9 @@ class Recording(Unit):
                 "event": interval.event,
             }
             self._run(sql.OPEN_INTERVAL, begins)
+
+    def _write_notices(self, key: int, notices: Iterable[TlsNotice]) -> None:
+        self._run(self._process.upserts.notice, [mapping.tls_notice_values(key, item) for item in notices])
 
     def _write_events(self, events: Sequence[Event], deliveries: Sequence[DeliveryPlan]) -> None:
         rows = [

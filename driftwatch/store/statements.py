@@ -30,6 +30,7 @@ bodies = _of["body"]
 toolsets = _of["toolset"]
 toolset_tools = _of["toolset_tool"]
 certificates = _of["certificate"]
+tls_notices = _of["tls_notice"]
 events = _of["event"]
 deliveries = _of["event_delivery"]
 messages = _of["message"]
@@ -69,6 +70,28 @@ CONFIRMED_TOOLSETS = sa.select(toolsets.c.server_id, toolsets.c.pair, toolsets.c
     toolsets.c.last_confirmed_at.is_not(None)
 )
 CONFIRMED_TOOLSETS_OF = CONFIRMED_TOOLSETS.where(toolsets.c.server_id == _SERVER)
+
+NOTICES_OF = (
+    sa.select(tls_notices, certificates.c.not_after)
+    .join(
+        certificates,
+        sa.and_(
+            certificates.c.server_id == tls_notices.c.server_id,
+            certificates.c.leaf_sha256 == tls_notices.c.leaf_sha256,
+        ),
+    )
+    .where(tls_notices.c.server_id == _SERVER)
+    .order_by(tls_notices.c.at, tls_notices.c.leaf_sha256, tls_notices.c.threshold_days.desc())
+)
+REPROBES_OF = (
+    sa.select(runs.c.taken_at)
+    .where(
+        runs.c.server_id == _SERVER,
+        runs.c.taken_at > bindparam("horizon", type_=Moment),
+        runs.c.trigger == Trigger.CONFIRM,
+    )
+    .order_by(runs.c.taken_at)
+)
 
 ADD_SERVER = sa.insert(servers)
 UPDATE_SERVER = sa.update(servers).where(servers.c.id == bindparam("key"))
@@ -463,6 +486,7 @@ class Upserts:
         self.event = insert(events).on_conflict_do_nothing()
         self.delivery = insert(deliveries).on_conflict_do_nothing()
         self.message = insert(messages).on_conflict_do_nothing().returning(messages.c.id)
+        self.notice = insert(tls_notices).on_conflict_do_nothing()
         self.channel = insert(channels).on_conflict_do_nothing()
         self.transcript = _replace(insert(transcripts), transcripts)
         self.state = _replace(insert(states), states)

@@ -342,7 +342,10 @@ class CertificateRow(Row, table=True):
 
 
 class TlsNotice(Row, table=True):
-    """A threshold of a certificate's lifetime that was spoken about, or passed together with a closer one."""
+    """A threshold of a certificate's lifetime that was spoken about, or passed together with a closer one.
+
+    ``transitions.certificates`` has marks that stand in the place of a threshold.
+    """
 
     __tablename__ = "tls_notice"
     __table_args__ = (

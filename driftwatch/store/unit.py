@@ -11,6 +11,7 @@ from driftwatch.errors import StoreError
 from driftwatch.store import mapping
 from driftwatch.store import statements as sql
 from driftwatch.transitions import Memory
+from driftwatch.transitions.memory import REPROBE_WINDOW
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,5 +77,13 @@ class Unit:
             self._rows(sql.STATES, server=key),
             self._rows(sql.OPEN_INCIDENTS, server=key),
             self._rows(sql.CONFIRMED_TOOLSETS_OF, server=key),
+            notices=self._rows(sql.NOTICES_OF, server=key),
+            reprobes=self._reprobes(key, server["last_run_at"]),
         )
         return server, memory
+
+    def _reprobes(self, key: int, last_run_at: datetime | None) -> Sequence[RowMapping]:
+        """The re-probes up to the last run, as far back as they are remembered."""
+        if last_run_at is None:
+            return ()
+        return self._rows(sql.REPROBES_OF, server=key, horizon=last_run_at - REPROBE_WINDOW)

@@ -30,13 +30,16 @@ id of the incident that the event opens, carries on or closes, or null:
 * ``acked``: ``{"by": str, "incident": id}``
 * ``silenced``, ``unsilenced``: ``{"by": str, "silence": id, "servers", "tags", "checks": [names], "ends_at",
   "reason": str}``
+* ``tls_reminder``: ``{"threshold_days": days, 0 once it has ended, "superseded": [days], "not_after",
+  "not_before", "leaf_sha256", "issuer", "subject_alt_names", "newer_not_after": iso or null}``; the last is
+  the end of a newer certificate that the server shows in turn with this one
 * ``tls_renewed``: ``{"not_after", "previous_not_after", "leaf_sha256", "previous_leaf_sha256", "issuer",
   "previous_issuer", "names_added": [names], "names_lost": [names]}``
 """
 
 from driftwatch.transitions.changes import Changes, ConfirmProbe, Interval, ToolsetObservation
 from driftwatch.transitions.decide import apply, decide
-from driftwatch.transitions.memory import Incident, Memory, Policy, SubjectState
+from driftwatch.transitions.memory import Incident, Memory, Policy, SubjectState, TlsNotice
 from driftwatch.transitions.personal import accept, ack
 from driftwatch.transitions.standing import Standing, standing
 from driftwatch.transitions.values import ERAS, check_subject, toolset_subject
@@ -51,6 +54,7 @@ __all__ = [
     "Policy",
     "Standing",
     "SubjectState",
+    "TlsNotice",
     "ToolsetObservation",
     "accept",
     "ack",

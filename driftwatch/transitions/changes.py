@@ -5,7 +5,7 @@ from datetime import datetime
 
 from driftwatch.model import Depth, Event
 from driftwatch.toolset import Diff
-from driftwatch.transitions.memory import Incident, SubjectState
+from driftwatch.transitions.memory import Incident, SubjectState, TlsNotice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,5 +51,7 @@ class Changes:
     """Opened, changed and closed ones, whole."""
     events: tuple[Event, ...] = ()
     """Root causes first, then errors, warnings and the rest."""
+    notices: tuple[TlsNotice, ...] = ()
+    """What is noted about certificates; one that was noted before stays as it is."""
     confirm: ConfirmProbe | None = None
     """None when nothing is in doubt: a planned re-probe is then dropped."""

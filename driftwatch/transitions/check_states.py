@@ -1,6 +1,7 @@
 """Checks: folded into their cause, seen for the first time, confirmed, told."""
 
 from dataclasses import replace
+from datetime import datetime
 
 from driftwatch.model import DEPTH_CODE, EventKind, Json, Level, Result, State
 from driftwatch.transitions.causes import Causes
@@ -9,6 +10,7 @@ from driftwatch.transitions.ledger import Ledger, Verdict
 from driftwatch.transitions.memory import SubjectState
 from driftwatch.transitions.values import (
     ARITHMETIC,
+    EXPIRY,
     FINGERPRINT,
     check_subject,
     code_of,
@@ -101,6 +103,17 @@ def held(ledger: Ledger, state: SubjectState) -> bool:
     """Whether the root that blocks a subject may be about to recover: the two are told together."""
     root = ledger.state(check_subject(state.blocked_by)) if state.blocked_by else None
     return root is not None and root.pending is not None
+
+
+def shadow(
+    ledger: Ledger, state: SubjectState, result: Result, since: datetime, event: str | None, *, hold: bool
+) -> None:
+    """Take another value of a check that only repeats what another event says; wait while ``hold``."""
+    if hold or held(ledger, state):
+        ledger.keep(replace(state, last_observed_at=ledger.at))
+        return
+    ledger.stretch(state, value_of(result), since, event)
+    ledger.keep(unblocked(accepting(adopt(state, sighting_of(ledger, result), since))))
 
 
 def accepting(state: SubjectState) -> SubjectState:
@@ -239,8 +252,8 @@ def _verdict(ledger: Ledger, step: Step, result: Result, causes: Causes) -> Verd
 
 
 def _is_shadow(result: Result) -> bool:
-    """Whether a result's being bad is told elsewhere, by the toolset's own event."""
-    return result.check == FINGERPRINT and result.state is State.OBSERVED_RISK
+    """Whether a result's being bad is told elsewhere: by the toolset's own event, or by a reminder."""
+    return result.check == EXPIRY or (result.check == FINGERPRINT and result.state is State.OBSERVED_RISK)
 
 
 def _freed(ledger: Ledger, result: Result) -> list[str]:

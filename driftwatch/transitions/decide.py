@@ -5,12 +5,17 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import datetime
 
-from driftwatch.model import Era, EventKind, Report, State
+from driftwatch.model import Era, EventKind, Report, State, Trigger
 from driftwatch.transitions.causes import Causes
+from driftwatch.transitions.certificates import (
+    follow_certificate,
+    follows_certificate,
+    observe_certificate,
+)
 from driftwatch.transitions.changes import Changes, ToolsetObservation
 from driftwatch.transitions.check_states import block, observe_check, skip_for_depth
 from driftwatch.transitions.ledger import Ledger
-from driftwatch.transitions.memory import Memory, Policy
+from driftwatch.transitions.memory import REPROBE_WINDOW, Memory, Policy, TlsNotice
 from driftwatch.transitions.reprobe import plan
 from driftwatch.transitions.toolset_states import (
     eras_of,
@@ -32,6 +37,7 @@ def decide(
     now: datetime,
     run: str,
     unclear: Collection[Era] = (),
+    dates: bool = True,
 ) -> Changes:
     """What one conclusive report changes. Pure: the same input gives the same output, ids included.
 
@@ -39,6 +45,7 @@ def decide(
     is not in it and changes nothing. ``settings`` is a digest of what shaped the report: where it differs
     from the remembered one, results are re-based instead of told. ``unclear`` names the eras whose first
     request met a refusal, an overload or silence, so that their absence from the report means nothing.
+    Without ``dates`` nothing is concluded from how long a certificate lasts: the clock was just stepped.
     """
     ledger = Ledger(
         memory or Memory(server=report.server), report, policy=policy, settings=settings, now=now, run=run
@@ -50,13 +57,14 @@ def decide(
             continue
         if root is not None:
             block(ledger, result, root)
-        elif not follows_toolsets(ledger, result):
+        elif not follows_toolsets(ledger, result) and not follows_certificate(ledger, result):
             observe_check(ledger, result, causes)
     for subject in sorted(toolsets):
         observe_toolset(ledger, toolsets[subject])
     follow_toolsets(ledger, causes)
     observe_eras(ledger, unclear)
-    _note_certificate(ledger)
+    observe_certificate(ledger, dates=dates)
+    follow_certificate(ledger, causes, dates=dates)
     _drop_orphans(ledger)
     if ledger.first:
         _note_baseline(ledger)
@@ -78,14 +86,24 @@ def apply(memory: Memory | None, changes: Changes, report: Report) -> Memory:
         if state.subject.startswith("toolset:") and (old is None or old.confirmed != state.confirmed):
             for pair in {state.confirmed, old.confirmed if old else state.confirmed}:
                 seen[pair] = max(state.confirmed_since, seen.get(pair, state.confirmed_since))
+    reprobe = [report.taken_at] if report.trigger is Trigger.CONFIRM else []
+    recent = report.taken_at - REPROBE_WINDOW
     return replace(
         before,
         states={**before.states, **{state.subject: state for state in changes.states}},
         incidents=incidents,
         certificate=report.certificate or before.certificate,
+        notices=_noted(before, changes),
         last_run_at=report.taken_at,
+        reprobes=tuple(at for at in (*before.reprobes, *reprobe) if at > recent),
         seen_fingerprints=seen,
     )
+
+
+def _noted(before: Memory, changes: Changes) -> tuple[TlsNotice, ...]:
+    known = {(notice.leaf_sha256, notice.threshold_days) for notice in before.notices}
+    new = [item for item in changes.notices if (item.leaf_sha256, item.threshold_days) not in known]
+    return (*before.notices, *new)
 
 
 def _note_baseline(ledger: Ledger) -> None:
@@ -98,27 +116,6 @@ def _note_baseline(ledger: Ledger) -> None:
     ledger.note(
         EventKind.BASELINE,
         {"states": {state.value: counts[state] for state in State}, "fingerprints": fingerprints},
-    )
-
-
-def _note_certificate(ledger: Ledger) -> None:
-    """A renewed certificate goes into the history; telling it is for whoever sent a reminder."""
-    old, new = ledger.memory.certificate, ledger.report.certificate
-    if old is None or new is None or old.leaf_sha256 == new.leaf_sha256 or new.not_after <= old.not_after:
-        return
-    names = set(old.subject_alt_names), set(new.subject_alt_names)
-    ledger.note(
-        EventKind.TLS_RENEWED,
-        {
-            "not_after": new.not_after.isoformat(),
-            "previous_not_after": old.not_after.isoformat(),
-            "leaf_sha256": new.leaf_sha256,
-            "previous_leaf_sha256": old.leaf_sha256,
-            "issuer": new.issuer,
-            "previous_issuer": old.issuer,
-            "names_added": sorted(names[1] - names[0]),
-            "names_lost": sorted(names[0] - names[1]),
-        },
     )
 
 

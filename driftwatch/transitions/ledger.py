@@ -2,14 +2,14 @@
 
 import uuid
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from driftwatch.model import Event, EventKind, Json, Level, Report, State
 from driftwatch.transitions.changes import Changes, ConfirmProbe, Interval
 from driftwatch.transitions.confirmation import Outcome, Step, departures, unblocked
-from driftwatch.transitions.memory import Incident, Memory, Policy, SubjectState
+from driftwatch.transitions.memory import Incident, Memory, Policy, SubjectState, TlsNotice
 from driftwatch.transitions.values import check_subject, state_of
 
 _NAMESPACE = uuid.UUID("6f0d4c1e-54a3-5d0b-9a5e-0d8f1c1b7a11")
@@ -55,12 +55,14 @@ class Ledger:
         """Subjects that take a deeper probe than this one."""
         self.told: dict[str, str] = {}
         """By subject, the event that confirmed its new value in this report."""
-        self._now = now
-        self._run = run
+        self.now = now
+        self.run = run
         self._states: dict[str, SubjectState] = {}
         self._incidents: dict[str, Incident] = {}
         self._intervals: list[Interval] = []
         self._events: list[Event] = []
+        self.new_notices: list[TlsNotice] = []
+        """What this report adds about certificates."""
         self._problems: list[tuple[SubjectState, Json]] = []
         self._added: list[str] = []
         self._moved: list[dict[str, str]] = []
@@ -219,6 +221,16 @@ class Ledger:
         since = before.pending_since or self.at
         self._tell(EventKind.BLIP, Level.INFO, step, since, details, alerts=False, after=before.pending)
 
+    def notices(self) -> tuple[TlsNotice, ...]:
+        """What is noted about certificates as it is now."""
+        return (*self.memory.notices, *self.new_notices)
+
+    def noted(self, notices: Iterable[TlsNotice], event: Event | None) -> None:
+        """Note something about a certificate, with the event about it."""
+        self.new_notices += notices
+        if event is not None:
+            self._events.append(event)
+
     def note(self, kind: EventKind, details: Mapping[str, Json]) -> None:
         """Put something about the server into its history."""
         self._events.append(self._event(kind, Level.INFO, alerts=False, details=details))
@@ -251,6 +263,7 @@ class Ledger:
                 if incident != self.memory.incidents.get(subject)
             ),
             events=tuple(self._events),
+            notices=tuple(self.new_notices),
             confirm=confirm,
         )
 
@@ -313,12 +326,12 @@ class Ledger:
         return incident
 
     def _close(self, incident: Incident, event: str) -> Incident:
-        closed = replace(incident, closed_at=self._now, closing_event=event, next_reminder_at=None)
+        closed = replace(incident, closed_at=self.now, closing_event=event, next_reminder_at=None)
         self._incidents[incident.subject] = closed
         return closed
 
     def _reminder(self, level: Level | None) -> datetime | None:
-        return self._now + self.policy.reminder if level is Level.ERROR else None
+        return self.now + self.policy.reminder if level is Level.ERROR else None
 
     def _keep_with_incident(self, state: SubjectState) -> None:
         incident = self.incident(state.subject)
@@ -382,8 +395,8 @@ class Ledger:
             kind=kind,
             level=level,
             alerts=alerts,
-            at=self._now,
-            run=self._run,
+            at=self.now,
+            run=self.run,
             subject=subject,
             before=before,
             after=after,
@@ -395,7 +408,7 @@ class Ledger:
         return self._uuid(subject or "", kind.value)
 
     def _uuid(self, subject: str, kind: str) -> str:
-        return str(uuid.uuid5(_NAMESPACE, f"{self._run}\n{subject}\n{kind}"))
+        return str(uuid.uuid5(_NAMESPACE, f"{self.run}\n{subject}\n{kind}"))
 
 
 def _spoken(state: SubjectState) -> dict[str, int]:

@@ -68,6 +68,24 @@ class Incident:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TlsNotice:
+    """Something about a leaf certificate that was noted once and for ever."""
+
+    leaf_sha256: str
+    threshold_days: int
+    """Days before the end, or one of the marks in ``transitions.certificates``."""
+    at: datetime
+    not_after: datetime
+    """The end of the leaf."""
+    event: str | None = None
+    """The message about it; None where a closer threshold, or something else, spoke for it."""
+
+
+REPROBE_WINDOW = timedelta(hours=6)
+"""How far back re-probes are remembered."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
     """Everything that is remembered about one server when a report arrives."""
 
@@ -77,7 +95,11 @@ class Memory:
     """Open ones only, by subject."""
     certificate: Certificate | None = None
     """The leaf of the last probe that saw one."""
+    notices: tuple[TlsNotice, ...] = ()
+    """What was noted about the certificates that it showed."""
     last_run_at: datetime | None = None
+    reprobes: tuple[datetime, ...] = ()
+    """When it was re-probed within REPROBE_WINDOW."""
     seen_fingerprints: Mapping[str, datetime] = field(default_factory=dict)
     """When each fingerprint of this server last became, or ceased to be, the confirmed one, by pair."""
 
@@ -99,5 +121,11 @@ class Policy:
     """Stable observations in a row that end flapping."""
     unsettled: timedelta = timedelta(minutes=10)
     """Answers that take turns for longer than this are told, although none of them is ever confirmed."""
+    reprobes: int = 30
+    """After so many re-probes within REPROBE_WINDOW, answers that take turns wait for the regular probes."""
     accept: str = "deploy"
     """deploy, manual or always."""
+    tls_days: tuple[int, ...] = (30, 14, 7, 3, 1)
+    """Days before a certificate's end at which there is a reminder."""
+    tls_share: float = 0.3
+    """A threshold counts only below this share of the certificate's lifetime."""

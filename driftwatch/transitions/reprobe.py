@@ -7,7 +7,7 @@ from driftwatch.model import Depth
 from driftwatch.transitions.changes import ConfirmProbe
 from driftwatch.transitions.confirmation import OTHERS, departures, known_values
 from driftwatch.transitions.ledger import Ledger
-from driftwatch.transitions.memory import SubjectState
+from driftwatch.transitions.memory import REPROBE_WINDOW, SubjectState
 
 _IN_TURN = 2
 """Departures from the confirmed value after which one return does not end the series of re-probes."""
@@ -45,7 +45,9 @@ def _due(ledger: Ledger, state: SubjectState, now: datetime) -> datetime | None:
         # A sighting that came late shifts the next look, so that two never fall together.
         gap = times[number] - (times[number - 1] if number else state.pending_since)
         due = times[number] if times[number] > now else now + gap
-        return max(due, now + _PAUSE) if departures(state) >= _IN_TURN else due
+        if departures(state) < _IN_TURN:
+            return due
+        return max(due, now + _PAUSE) if _may_watch(ledger) else None
     if state.subject in ledger.too_light and delays:
         return _future(times, now) or now + delays[0]
     return _future(times, now)
@@ -56,7 +58,19 @@ def _while_in_turn(ledger: Ledger, state: SubjectState, now: datetime) -> dateti
     delays = sorted(ledger.policy.confirm_delays)
     if state.flapping or not delays or state.subject not in ledger.seen or departures(state) < _IN_TURN:
         return None
+    if not _may_watch(ledger):
+        return None
     return now + max(delays[-1], _PAUSE)
+
+
+def _may_watch(ledger: Ledger) -> bool:
+    """Whether the server may be visited between its regular probes for answers that take turns.
+
+    A change that comes out of calm always may. The budget is enough to call them unsettled; whoever takes
+    turns again and again just short of that waits for the regular probes, which count in the same way.
+    """
+    oldest = ledger.now - REPROBE_WINDOW
+    return sum(at > oldest for at in ledger.memory.reprobes) < ledger.policy.reprobes
 
 
 def _future(times: Iterable[datetime], now: datetime) -> datetime | None:

@@ -7,8 +7,8 @@ from driftwatch.model import Era, EventKind, Json, Level, Report, Result, State,
 from driftwatch.toolset import Diff
 from driftwatch.transitions.causes import Causes
 from driftwatch.transitions.changes import ToolsetObservation
-from driftwatch.transitions.check_states import accepting, held, observe_check, sighting_of
-from driftwatch.transitions.confirmation import NO_WAIT, Outcome, Sighting, Step, adopt, advance, unblocked
+from driftwatch.transitions.check_states import observe_check, shadow
+from driftwatch.transitions.confirmation import NO_WAIT, Outcome, Sighting, Step, adopt, advance
 from driftwatch.transitions.ledger import Ledger, Verdict
 from driftwatch.transitions.memory import SubjectState
 from driftwatch.transitions.values import (
@@ -124,12 +124,10 @@ def _follow(ledger: Ledger, result: Result, causes: Causes) -> None:
         for item in toolsets
     )
     stale = accepts and result.state is not State.VERIFIED
-    if stale or held(ledger, state) or any(item.pending for item in toolsets):
-        ledger.keep(replace(state, last_observed_at=ledger.at))
-        return
     since = min((item.confirmed_since for item in told), default=ledger.at)
-    ledger.stretch(state, value, since, ledger.told[told[0].subject] if told else None)
-    ledger.keep(unblocked(accepting(adopt(state, sighting_of(ledger, result), since))))
+    event = ledger.told[told[0].subject] if told else None
+    hold = stale or any(item.pending for item in toolsets)
+    shadow(ledger, state, result, since, event, hold=hold)
 
 
 def _begin(ledger: Ledger, subject: str, value: str) -> None:

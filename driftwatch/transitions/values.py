@@ -13,7 +13,16 @@ FINGERPRINT = "release/fingerprint"
 REPLICAS = "release/replicas"
 """The check that shows instances answering differently."""
 
-ARITHMETIC = frozenset({"tls/expiry"})
+ENDPOINT = "transport/endpoint"
+"""The root check: whether there is an answer at all."""
+
+CHAIN = "tls/chain"
+"""The check that shows what a handshake makes of a certificate."""
+
+EXPIRY = "tls/expiry"
+"""The check that shows a certificate's end coming; it moves with the reminders, untold."""
+
+ARITHMETIC = frozenset({EXPIRY})
 """Checks that compare a date with the clock: a second look cannot say anything else."""
 
 _STATES = {state.value: state for state in State}

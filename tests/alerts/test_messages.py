@@ -291,11 +291,13 @@ def test_a_reminder_of_a_certificate(event: Any, message: Message) -> None:
             event(
                 EventKind.TLS_REMINDER,
                 Level.WARNING,
-                subject="tls",
+                subject="check:tls/expiry",
                 not_after=ends,
                 issuer="Let's Encrypt R11",
                 subject_alt_names=["api.example", "www.api.example"],
-                threshold=7,
+                threshold_days=7,
+                superseded=[14],
+                newer_not_after=None,
             )
         )
         == """\
@@ -303,6 +305,28 @@ def test_a_reminder_of_a_certificate(event: Any, message: Message) -> None:
 
 The certificate ends in 6 days, on 2026-11-08 18:00 UTC (19:00 Europe/Berlin).
 Issued by Let's Encrypt R11, for api.example, www.api.example.
+Affected: every client, from that moment
+Fix: Renew the certificate, then find out why the automatic renewal did not.
+
+More: driftwatch history api-prod
+dw:1fdf6801
+"""
+    )
+
+
+def test_a_reminder_of_a_certificate_whose_successor_is_there_already(event: Any, message: Message) -> None:
+    told = event(
+        EventKind.TLS_REMINDER,
+        not_after=(NOON + timedelta(days=2)).isoformat(),
+        newer_not_after=(NOON + timedelta(days=80)).isoformat(),
+    )
+    assert (
+        message(told)
+        == """\
+[driftwatch] api-prod: certificate ends in 2 days
+
+The certificate ends in 2 days, on 2026-11-04 12:00 UTC (13:00 Europe/Berlin).
+A newer one, until 2027-01-21 12:00 UTC (13:00 Europe/Berlin), is shown too: an instance was left with the old one.
 Affected: every client, from that moment
 Fix: Renew the certificate, then find out why the automatic renewal did not.
 

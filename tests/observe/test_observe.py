@@ -120,6 +120,16 @@ async def test_a_changed_list_is_compared_with_the_stored_one_and_waits_in_the_o
         assert {item.event.id for item in tx.pending_deliveries(due)} >= {event.id for event in changed}
 
 
+async def test_a_list_that_is_not_the_accepted_one_says_what_differs(desk: Desk) -> None:
+    await desk.observe()
+    desk.seen = evidence(surface(Era.LEGACY, tool("write_note")))
+    request = ProbeRequest(server=SERVER, due_at=START, trigger=Trigger.MANUAL, depth=Depth.LIGHT)
+    report = await desk.observer.observe(request)
+    assert report is not None
+    (finding,) = report.result("release/fingerprint").findings
+    assert finding.message == "Against the accepted list: 1 tool renamed."
+
+
 async def test_the_same_request_is_recorded_once(desk: Desk) -> None:
     request = ProbeRequest(server=SERVER, due_at=START, trigger=Trigger.DEPLOY, depth=Depth.FULL)
     assert await desk.observer.observe(request) is not None

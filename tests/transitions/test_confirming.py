@@ -1,3 +1,4 @@
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -209,12 +210,13 @@ def test_a_third_value_starts_the_count_again() -> None:
 def test_a_date_needs_no_second_look() -> None:
     timeline = Timeline()
     timeline.probe(HEALTHY)
-    soon = HEALTHY.but(tls__expiry="observed_risk:14-days")
-    assert timeline.probe(soon) == ["warning change tls/expiry verified -> observed_risk:14-days"]
+    soon = replace(HEALTHY, leaf="one", ends=START + timedelta(days=10))
+    assert timeline.probe(soon) == ["warning tls_reminder tls/expiry"]
+    assert timeline.check(EXPIRY) == "observed_risk:within-14-days"
     assert timeline.changes.confirm is None
     unseen = HEALTHY.but(tls__expiry="not_checked:no-certificate")
     assert timeline.probe(unseen) == []
-    assert timeline.check(EXPIRY) == "observed_risk:14-days"
+    assert timeline.check(EXPIRY) == "observed_risk:within-14-days"
 
 
 def test_a_confirmed_count_of_one_speaks_at_once() -> None:

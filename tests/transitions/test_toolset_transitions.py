@@ -14,7 +14,6 @@ from tests.transitions.timeline import (
     START,
     Timeline,
     View,
-    certificate,
     down,
     pair,
     toolset,
@@ -267,35 +266,6 @@ class TestEras:
         timeline.probes(3, HEALTHY)
         assert timeline.memory.incidents == {}
         assert timeline.of(EventKind.REBASED)[-1].details["removed"] == [LEGACY]
-
-
-class TestCertificates:
-    def test_a_renewal_is_history(self) -> None:
-        timeline = Timeline()
-        timeline.probe(replace(HEALTHY, leaf="one"))
-        timeline.now += HOUR
-        assert timeline.probe(replace(HEALTHY, leaf="two")) == []
-        (renewed,) = timeline.of(EventKind.TLS_RENEWED)
-        assert renewed.details["previous_leaf_sha256"] == "one"
-        assert renewed.details["names_lost"] == []
-        assert timeline.memory
-        assert timeline.memory.certificate
-        assert timeline.memory.certificate.leaf_sha256 == "two"
-
-    def test_the_same_leaf_and_an_older_one_are_no_renewal(self) -> None:
-        timeline = Timeline()
-        timeline.probe(replace(HEALTHY, leaf="two"))
-        timeline.now -= HOUR  # the instance that still has the old one
-        timeline.probe(replace(HEALTHY, leaf="one"))
-        timeline.probe(replace(HEALTHY, leaf="one"))
-        assert timeline.of(EventKind.TLS_RENEWED) == []
-
-    def test_an_unreachable_server_keeps_its_last_certificate(self) -> None:
-        timeline = Timeline()
-        timeline.probe(replace(HEALTHY, leaf="one"))
-        timeline.probe(down())
-        assert timeline.memory
-        assert timeline.memory.certificate == certificate("one", START + timedelta(days=60))
 
 
 def test_every_state_of_the_fingerprint_check_but_lost_coverage_is_silent() -> None:

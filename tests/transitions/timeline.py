@@ -85,6 +85,8 @@ class View:
     """By check, the root that blocks it."""
     tools: Mapping[Era, str] = field(default_factory=lambda: {Era.MODERN: "abc"})
     leaf: str | None = None
+    ends: datetime | None = None
+    """The end of the leaf; 60 days from its first visit without one."""
 
     def but(self, **states: str) -> "View":
         """The same with other states; ``__`` stands for the slash, ``_`` for the dash."""
@@ -162,6 +164,8 @@ class Timeline:
     catalogue: tuple[str, ...] = CATALOGUE
     credential: str = "anonymous"
     unclear: tuple[Era, ...] = ()
+    dates: bool = True
+    ends: dict[str, datetime] = field(default_factory=dict)
     now: datetime = START
     memory: Memory | None = None
     events: list[Event] = field(default_factory=list)
@@ -245,7 +249,7 @@ class Timeline:
             reachable=True,
             credential=self.credential,
             surfaces=tuple(self._surface(era, tools) for era, tools in view.tools.items()),
-            certificate=certificate(view.leaf, self.now + timedelta(days=60)) if view.leaf else None,
+            certificate=self._certificate(view),
             results=tuple(self._result(check, view, depth) for check in self.catalogue),
         )
 
@@ -259,6 +263,7 @@ class Timeline:
             now=self.now,
             run=run,
             unclear=self.unclear,
+            dates=self.dates,
         )
 
     def _result(self, check: str, view: View, depth: Depth) -> Result:
@@ -269,9 +274,27 @@ class Timeline:
         if cause:
             code = view.states.get(cause, "").partition(":")[2] or "unknown"
             return result(check, f"not_checked:{code}", cause, version)
+        if check == EXPIRY and view.ends and check not in view.states:
+            return result(check, self._lasting(view), version=version)
         if check == FINGERPRINT and check not in view.states:
             return result(check, self._compared(view), version=version)
         return result(check, view.states.get(check, "verified"), version=version)
+
+    def _certificate(self, view: View) -> Certificate | None:
+        if view.leaf is None:
+            return None
+        ends = view.ends or self.ends.setdefault(view.leaf, self.now + timedelta(days=60))
+        return certificate(view.leaf, ends)
+
+    def _lasting(self, view: View) -> str:
+        """What tls/expiry says: a certificate of 90 days counts from 14 days on."""
+        leaf = self._certificate(view)
+        if leaf is None:
+            return "not_checked:no-certificate"
+        if self.now >= leaf.not_after:
+            return "failed:expired"
+        reached = [days for days in (14, 7, 3, 1) if leaf.days_left(self.now) <= days]
+        return f"observed_risk:within-{min(reached)}-days" if reached else "verified"
 
     def _compared(self, view: View) -> str:
         if not view.tools:

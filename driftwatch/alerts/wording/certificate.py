@@ -19,6 +19,11 @@ def reminder(event: Event, voice: Voice) -> Note:
     lines = [f"The certificate {_ends(ends, event.at, voice)}."]
     if issuer:
         lines.append(f"Issued by {foreign(str(issuer), 120)}" + (f", for {_names(names)}." if names else "."))
+    newer = time_of(details.get("newer_not_after"))
+    if newer:
+        lines.append(
+            f"A newer one, until {voice.at(newer)}, is shown too: an instance was left with the old one."
+        )
     return Note(
         server=event.server,
         level=event.level,
