@@ -160,6 +160,7 @@ class Service:
             health=lambda: self._health,
             clock=self._outside.clock,
             wake=lambda: self._wake(),  # noqa: PLW0108 - it is another one as soon as there is an outbox
+            stopping=self._stop.is_set,
         )
 
     async def _work(self, store: Store) -> None:

@@ -6,7 +6,7 @@ knows it.
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Protocol, TypeVar
@@ -363,7 +363,7 @@ class HookDelivery:
     received_at: datetime
     release: str | None = None
     """The id of the release that it announced, or joined; None once that is forgotten."""
-    receipt: Json = None
+    receipt: Json = field(default_factory=dict)
     """Whatever the door has to answer a second time."""
 
 

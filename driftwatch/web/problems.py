@@ -11,6 +11,9 @@ from driftwatch.model import Json
 
 MEDIA_TYPE = "application/problem+json"
 
+RETRY_S = 10
+"""When to come again after a 503."""
+
 
 def problem(
     status: int, detail: str, *, headers: Mapping[str, str] | None = None, **members: Json
@@ -24,6 +27,11 @@ async def on_http_exception(_: Request, error: Exception) -> JSONResponse:
     """What Starlette raises by itself (no such path, not this method), in the same shape."""
     assert isinstance(error, HTTPException)  # noqa: S101 - it is registered for nothing else
     return problem(error.status_code, error.detail, headers=error.headers)
+
+
+async def on_store_error(_: Request, __: Exception) -> JSONResponse:
+    """The database cannot be used now; its log line comes from whoever works with it."""
+    return problem(503, "the database cannot be used now", headers={"Retry-After": str(RETRY_S)})
 
 
 async def on_bug(_: Request, __: Exception) -> JSONResponse:
