@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
+from pathlib import Path
 from typing import Protocol, TypeVar
 
 from driftwatch.deploys import DeployOutcome, Progress
@@ -701,6 +702,12 @@ class Store(Protocol):
 
     def migrate(self) -> None:
         """Bring the schema up to date, after a backup when there was one before."""
+
+    def backup(self, target: Path | None = None, *, keep: int | None = None) -> Path:
+        """Copy the store as it is now, while it is in use; only the ``keep`` newest copies stay."""
+
+    def last_backup_at(self) -> datetime | None:
+        """When the newest copy was made that nobody named; None without one."""
 
     def prune(self, policy: Retention) -> Pruned:
         """Forget what is older than the policy allows, in small transactions; open incidents stay."""
