@@ -19,8 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from driftwatch import checks, toolset
+from driftwatch.deploys import DeployOutcome
 from driftwatch.model import (
     Certificate,
+    DeployState,
+    DeployVerdict,
     Depth,
     Era,
     Event,
@@ -28,6 +31,7 @@ from driftwatch.model import (
     Finding,
     Level,
     ProbeRequest,
+    Release,
     Report,
     Result,
     Severity,
@@ -36,7 +40,7 @@ from driftwatch.model import (
     Trigger,
 )
 from driftwatch.store.columns import to_micros
-from driftwatch.store.ports import RunRecord, ServerRecord, ToolsetRecord
+from driftwatch.store.ports import FrozenMessage, HookDelivery, RunRecord, ServerRecord, ToolsetRecord, Tx
 from driftwatch.store.sqlite import SqliteStore
 from driftwatch.toolset import Toolset
 from driftwatch.transitions import Changes, Incident, Interval, SubjectState
@@ -170,6 +174,7 @@ def observe(
         toolsets=(accepted, shown) if drifted else (accepted,),
     )
     with store.write() as tx:
+        deploy(tx, name, number, since)
         tx.lock_server(name)
         tx.record_run(run)
         tx.apply(
@@ -182,6 +187,41 @@ def observe(
             ),
             (),
         )
+        for event in events:
+            tx.freeze(message(event))
+
+
+def deploy(tx: Tx, name: str, number: int, since: datetime) -> None:
+    """The release with which the present began."""
+    release = Release(id=f"release-{number:05}", ref="v2.4.1", received_at=since, servers=(name,))
+    read = ProbeRequest(
+        server=name, due_at=since, trigger=Trigger.DEPLOY, depth=Depth.FULL, release_ref=release.id
+    )
+    delivery = HookDelivery(id=f"delivery-{number}", body_sha256="0" * 64, received_at=since, receipt={})
+    tx.announce(delivery, release, [read], debounce=timedelta(0))
+    outcome = DeployOutcome(
+        release=release.id,
+        server=name,
+        run_release=release.id,
+        state=DeployState.SETTLED,
+        verdict=DeployVerdict.OK,
+        reads=3,
+        finished_at=since + timedelta(minutes=2),
+    )
+    tx.end_deploy(outcome, since + timedelta(minutes=2))
+    tx.request_done(read)
+
+
+def message(event: Event) -> FrozenMessage:
+    return FrozenMessage(
+        id=f"message-{event.id}",
+        channel="ops",
+        title=f"[driftwatch] 1 toolset changed: {event.server}",
+        body="All that is to be said about it. " * 20,
+        level=Level.ERROR,
+        created_at=event.at,
+        events=(event.id,),
+    )
 
 
 def change(name: str, number: int, since: datetime) -> Event:

@@ -11,18 +11,15 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from driftwatch import checks, transitions
-from driftwatch.errors import UsageError
+from driftwatch.errors import UnknownError, UsageError
 from driftwatch.model import Depth, Event, EventKind, Level, ProbeRequest, Silence, Trigger
 from driftwatch.store.ports import MessageRecord, MessageStatus, ServerRecord, Tx
-from driftwatch.transitions import ConfirmProbe, Incident, Memory
+from driftwatch.transitions import ConfirmProbe, Incident, Memory, names_pair
 
 LONGEST_SILENCE = timedelta(days=30)
 
 MANUAL_PRIORITY = 5
 """Somebody waits for the answer: before confirmations and the interval, after a deploy."""
-
-SHORTEST_DIGEST = 8
-"""Hex digits that each half of a shortened fingerprint has at least."""
 
 SHORTEST_ID = 4
 """Characters that a shortened id has at least."""
@@ -52,7 +49,7 @@ class Acked:
 def accept(tx: Tx, server: str, fingerprint: str, *, by: str, reason: str, now: datetime) -> Accepted:
     """Make the current toolset of a server its baseline, by the fingerprint of the list that was read.
 
-    ``fingerprint`` may be shortened to SHORTEST_DIGEST digits of each half.
+    ``fingerprint`` may be shortened to 8 digits of each half.
     """
     reason = _reason(reason)
     memory, planned = _locked(tx, server)
@@ -136,7 +133,7 @@ def unsilence(tx: Tx, named: str, *, by: str, now: datetime) -> Silence:
     found = [item for item in tx.silences(now) if item.id.startswith(named)]
     if len(found) != 1 or len(named) < SHORTEST_ID:
         which = "could be several" if len(found) > 1 else "is not one"
-        raise UsageError(f"{named!r} {which} of the silences in force; `driftwatch silences` lists them")
+        raise UnknownError(f"{named!r} {which} of the silences in force; `driftwatch silences` lists them")
     tx.lift_silence(found[0].id, now)
     tx.record_event(_silence_event(EventKind.UNSILENCED, found[0], by=by, now=now), ())
     return replace(found[0], lifted_at=now)
@@ -190,16 +187,6 @@ _FATE = {
 }
 
 
-def names_pair(fingerprint: str, pair: str) -> bool:
-    """Whether a fingerprint is the pair, or its short form ``dw1:1a2b3c4d.5e6f7a8b``."""
-    given, whole = (text.partition(":")[2].split(".") for text in (fingerprint, pair))
-    same_form = fingerprint.partition(":")[0] == pair.partition(":")[0] and len(given) == len(whole)
-    return same_form and all(
-        len(short) >= SHORTEST_DIGEST and digest.startswith(short)
-        for short, digest in zip(given, whole, strict=True)
-    )
-
-
 def _pair(fingerprint: str, memory: Memory) -> str:
     """The current pair that a whole or shortened fingerprint names."""
     current = {state.confirmed for subject, state in memory.states.items() if subject.startswith("toolset:")}
@@ -215,7 +202,7 @@ def _known(tx: Tx, server: str) -> ServerRecord:
     record = tx.server(server)
     if record is None or record.removed_at is not None:
         names = (record.name for record in tx.servers())
-        raise UsageError(f"no server is named {server!r}; configured: {_listed(names)}")
+        raise UnknownError(f"no server is named {server!r}; configured: {_listed(names)}")
     return record
 
 
@@ -233,7 +220,7 @@ def _incident_like(tx: Tx, named: str) -> tuple[str, Incident]:
     found = tx.incidents_like(named) if len(named) >= SHORTEST_ID else []
     if len(found) != 1:
         which = "could be several incidents" if found else "is neither an open incident nor a server"
-        raise UsageError(f"{named!r} {which}; `driftwatch status` lists both")
+        raise UnknownError(f"{named!r} {which}; `driftwatch status` lists both")
     return found[0]
 
 
@@ -242,7 +229,7 @@ def _message_like(tx: Tx, named: str) -> MessageRecord:
     found = tx.messages_like(id_) if len(id_) >= SHORTEST_ID else []
     if len(found) != 1:
         which = "could be several messages" if found else "is not a message"
-        raise UsageError(f"{named!r} {which}; `driftwatch outbox list` lists them")
+        raise UnknownError(f"{named!r} {which}; `driftwatch outbox list` lists them")
     return found[0]
 
 

@@ -5,6 +5,7 @@
     DriftwatchError
     ├── ConfigError        the configuration is wrong (exit 2); carries every problem at once
     ├── UsageError         the command was used wrongly (exit 2)
+    │   └── UnknownError   it names something that is not there (exit 2)
     ├── EvidenceError      a saved probe cannot be read (exit 2)
     ├── StoreError         the database cannot be used (exit 3)
     │   └── StoreBusyError another driftwatch holds it (exit 3)
@@ -53,6 +54,10 @@ class UsageError(DriftwatchError):
     """A command was given something it cannot use."""
 
     exit_code = 2
+
+
+class UnknownError(UsageError):
+    """A server, a fingerprint, an incident, a message or the like that is not there, or not any more."""
 
 
 class EvidenceError(DriftwatchError):

@@ -27,7 +27,8 @@ def status(config: ConfigOption = None, *, as_json: JsonOption = False) -> None:
     try:
         with store.read() as reader:
             if as_json:
-                servers = [views.status(item, now) for item in _every(reader.status)]
+                quiet = reader.silences(now)
+                servers = [views.status(item, now, quiet) for item in _every(reader.status)]
                 print_json({"schema": "driftwatch/status/1", "servers": servers})
                 return
             rows = [tables.status_row(item, now) for item in _every(reader.overview)]

@@ -40,6 +40,7 @@ SERVERS_WITH_CERTIFICATE = sql.SERVERS.where(
     servers.c.removed_at.is_(None), servers.c.leaf_sha256.is_not(None)
 ).order_by(servers.c.name)
 CONFIGURED_SERVERS = sa.select(servers).where(servers.c.removed_at.is_(None)).order_by(servers.c.name)
+CONFIGURED_SERVER = sql.SERVER.where(servers.c.removed_at.is_(None))
 
 STANDINGS_OF = sa.select(standings).where(standings.c.server_id.in_(_page))
 GLANCE = (
@@ -103,21 +104,12 @@ class Fleet(Unit):
 
     def status(self, after: str = "", limit: int = 200) -> list[ServerStatus]:
         """Configured servers after a name, by name, with everything that is remembered about each."""
-        rows = self._rows(page_of_servers(), after=after, limit=limit)
-        page = [row["id"] for row in rows]
-        remembered = _by_server(self._rows(STATES_OF, page=page))
-        opened = _by_server(self._rows(INCIDENTS_OF, page=page))
-        lists = _by_server(self._rows(TOOLSETS_OF, page=page))
-        last_runs = self._last_runs(page)
-        return [
-            ServerStatus(
-                record=mapping.server_record(row),
-                memory=mapping.memory(row, remembered[row["id"]], opened[row["id"]], lists[row["id"]]),
-                last_run=last_runs.get(row["id"]),
-                certificate=mapping.certificate(row),
-            )
-            for row in rows
-        ]
+        return self._statuses(self._rows(page_of_servers(), after=after, limit=limit))
+
+    def server_status(self, name: str) -> ServerStatus | None:
+        """One configured server with everything that is remembered about it."""
+        found = self._statuses(self._rows(CONFIGURED_SERVER, server=name))
+        return found[0] if found else None
 
     def glance(self, name: str | None = None) -> list[Glance]:
         """Every configured server in a few words, or one of them, by name."""
@@ -183,6 +175,22 @@ class Fleet(Unit):
             with_state={state: row[f"servers_{state}"] or 0 for state in State},
             checks={state: row[f"checks_{state}"] or 0 for state in State},
         )
+
+    def _statuses(self, rows: Sequence[RowMapping]) -> list[ServerStatus]:
+        page = [row["id"] for row in rows]
+        remembered = _by_server(self._rows(STATES_OF, page=page))
+        opened = _by_server(self._rows(INCIDENTS_OF, page=page))
+        lists = _by_server(self._rows(TOOLSETS_OF, page=page))
+        last_runs = self._last_runs(page)
+        return [
+            ServerStatus(
+                record=mapping.server_record(row),
+                memory=mapping.memory(row, remembered[row["id"]], opened[row["id"]], lists[row["id"]]),
+                last_run=last_runs.get(row["id"]),
+                certificate=mapping.certificate(row),
+            )
+            for row in rows
+        ]
 
     def _last_runs(self, page: Sequence[int]) -> dict[int, RunSummary]:
         return {row["server_id"]: mapping.run_summary(row) for row in self._rows(LAST_RUNS_OF, page=page)}

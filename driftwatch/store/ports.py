@@ -6,10 +6,9 @@ knows it.
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from pathlib import Path
 from typing import Protocol, TypeVar
 
 from driftwatch.deploys import DeployOutcome, Progress
@@ -364,7 +363,7 @@ class HookDelivery:
     received_at: datetime
     release: str | None = None
     """The id of the release that it announced, or joined; None once that is forgotten."""
-    receipt: Json = field(default_factory=dict)
+    receipt: Json = None
     """Whatever the door has to answer a second time."""
 
 
@@ -420,6 +419,9 @@ class Reader(Protocol):
 
     def status(self, after: str = "", limit: int = 200) -> list[ServerStatus]:
         """Configured servers after a name, by name, with everything that is remembered about each."""
+
+    def server_status(self, name: str) -> ServerStatus | None:
+        """One configured server with everything that is remembered about it."""
 
     def glance(self, name: str | None = None) -> list[Glance]:
         """Every configured server in a few words, or one of them, by name."""
@@ -702,12 +704,6 @@ class Store(Protocol):
 
     def migrate(self) -> None:
         """Bring the schema up to date, after a backup when there was one before."""
-
-    def backup(self, target: Path | None = None, *, keep: int | None = None) -> Path:
-        """Copy the store as it is now, while it is in use; only the ``keep`` newest copies stay."""
-
-    def last_backup_at(self) -> datetime | None:
-        """When the newest copy was made that nobody named; None without one."""
 
     def prune(self, policy: Retention) -> Pruned:
         """Forget what is older than the policy allows, in small transactions; open incidents stay."""

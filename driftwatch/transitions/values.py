@@ -13,6 +13,9 @@ FINGERPRINT = "release/fingerprint"
 REPLICAS = "release/replicas"
 """The check that shows instances answering differently."""
 
+SHORTEST_DIGEST = 8
+"""Hex digits that each half of a shortened fingerprint has at least."""
+
 ENDPOINT = "transport/endpoint"
 """The root check: whether there is an answer at all."""
 
@@ -44,6 +47,16 @@ def value_of(result: Result) -> str:
     if result.state is State.VERIFIED or result.code is None:
         return result.state.value
     return f"{result.state}:{result.code}"
+
+
+def names_pair(fingerprint: str, pair: str) -> bool:
+    """Whether a fingerprint is the pair, or its short form ``dw1:1a2b3c4d.5e6f7a8b``."""
+    given, whole = (text.partition(":")[2].split(".") for text in (fingerprint, pair))
+    same_form = fingerprint.partition(":")[0] == pair.partition(":")[0] and len(given) == len(whole)
+    return same_form and all(
+        len(short) >= SHORTEST_DIGEST and digest.startswith(short)
+        for short, digest in zip(given, whole, strict=True)
+    )
 
 
 def eras_value(eras: Iterable[Era]) -> str:

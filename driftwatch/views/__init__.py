@@ -4,29 +4,40 @@ Each shape is a TypedDict, so that the type checker holds the functions to it an
 from it. Texts of watched servers are in them as they came.
 """
 
+from driftwatch.views.deploys import Release, release
 from driftwatch.views.history import Event, Interval, event, interval
 from driftwatch.views.outbox import Message, ProbeRequest, Silence, message, probe_request, silence
 from driftwatch.views.servers import Run, Server, ServerLine, ServerStatus, line, run, server, status
 from driftwatch.views.shape import Moment, described, iso
+from driftwatch.views.toolsets import Compared, Diff, Toolset, compare, diff, export, remembered_toolset
 
 __all__ = [
+    "Compared",
+    "Diff",
     "Event",
     "Interval",
     "Message",
     "Moment",
     "ProbeRequest",
+    "Release",
     "Run",
     "Server",
     "ServerLine",
     "ServerStatus",
     "Silence",
+    "Toolset",
+    "compare",
     "described",
+    "diff",
     "event",
+    "export",
     "interval",
     "iso",
     "line",
     "message",
     "probe_request",
+    "release",
+    "remembered_toolset",
     "run",
     "server",
     "silence",

@@ -1,5 +1,6 @@
 """Servers: in one line, with every subject, and with every check."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Literal
 
@@ -122,6 +123,8 @@ class ServerLine(TypedDict):
     next_due_at: Moment
     incidents: list[Incident]
     """Open ones."""
+    silences: list[str]
+    """The ids of the silences in force that are about it, or about some of its checks."""
 
 
 @described
@@ -158,8 +161,8 @@ class Server(ServerStatus):
     checks: list[Check]
 
 
-def line(item: ports.ServerOverview, now: datetime) -> ServerLine:
-    """One server in one line."""
+def line(item: ports.ServerOverview, now: datetime, silences: Sequence[model.Silence]) -> ServerLine:
+    """One server in one line; ``silences`` are those in force."""
     certificate = item.certificate
     return {
         "name": item.record.name,
@@ -172,21 +175,22 @@ def line(item: ports.ServerOverview, now: datetime) -> ServerLine:
         "changed_at": iso_or_none(item.changed_at),
         "next_due_at": iso(item.record.confirm_due_at or item.record.next_due_at),
         "incidents": [_incident(incident) for incident in item.incidents],
+        "silences": [silence.id for silence in silences if _is_about(silence, item.record)],
     }
 
 
-def status(item: ports.ServerStatus, now: datetime) -> ServerStatus:
+def status(item: ports.ServerStatus, now: datetime, silences: Sequence[model.Silence]) -> ServerStatus:
     """One server with every subject that is remembered."""
     subjects = {subject: _subject(state) for subject, state in sorted(item.memory.states.items())}
-    return {**line(overview(item), now), "subjects": subjects}
+    return {**line(overview(item), now, silences), "subjects": subjects}
 
 
-def server(item: ports.ServerStatus, now: datetime) -> Server:
+def server(item: ports.ServerStatus, now: datetime, silences: Sequence[model.Silence]) -> Server:
     """One server with every check."""
     checks = [
         _check(state) for subject, state in sorted(item.memory.states.items()) if subject.startswith(CHECK)
     ]
-    return {**status(item, now), "checks": checks}
+    return {**status(item, now, silences), "checks": checks}
 
 
 def overview(item: ports.ServerStatus) -> ports.ServerOverview:
@@ -218,6 +222,10 @@ def run(item: ports.RunSummary) -> Run:
         "reachable": item.reachable,
         "states": _states(dict(item.counts)),
     }
+
+
+def _is_about(silence: model.Silence, record: ports.ServerRecord) -> bool:
+    return record.name in silence.servers or not set(silence.tags).isdisjoint(record.tags)
 
 
 def _states(counts: dict[str, int]) -> States:

@@ -2,23 +2,28 @@
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp
 
-from driftwatch.errors import StoreError
-from driftwatch.web import health
+from driftwatch.errors import StoreError, UsageError
+from driftwatch.web import api, health
 from driftwatch.web.access import Access
 from driftwatch.web.context import Context
-from driftwatch.web.hooks import door
-from driftwatch.web.problems import on_bug, on_http_exception, on_store_error
+from driftwatch.web.headers import SafeHeaders
+from driftwatch.web.problems import on_bug, on_http_exception, on_store_error, on_usage_error
+
+HANDLERS = {
+    HTTPException: on_http_exception,
+    UsageError: on_usage_error,
+    StoreError: on_store_error,
+    Exception: on_bug,
+}
 
 
-def application(context: Context) -> Starlette:
+def application(context: Context) -> ASGIApp:
     """All routes of the service."""
     access = Access(context.config, context.clock)
-    return Starlette(
-        routes=[*health.routes(context.health), *door.routes(context, access)],
-        exception_handlers={
-            HTTPException: on_http_exception,
-            StoreError: on_store_error,
-            Exception: on_bug,
-        },
+    doors = Starlette(
+        routes=[*health.routes(context.health), *api.routes(context, access)],
+        exception_handlers=HANDLERS,
     )
+    return SafeHeaders(doors)

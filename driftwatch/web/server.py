@@ -8,9 +8,18 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from driftwatch.errors import ServiceError
+from driftwatch.web.protocol import PatientProtocol
 
 STOP_TIMEOUT_S = 2
 """Requests under way get this long at shutdown."""
+
+CONNECTIONS = 500
+"""More at the same time get 503; a process usually has 1,024 files, and some are the database's."""
+
+HEAD_LIMIT = 32 * 1024
+"""Bytes of a request's line and headers together."""
+
+KEEP_ALIVE_S = 15
 
 
 class HttpServer:
@@ -51,6 +60,12 @@ class HttpServer:
             access_log=False,
             server_header=False,
             lifespan="off",
+            http=PatientProtocol,
+            ws="none",
+            h11_max_incomplete_event_size=HEAD_LIMIT,
+            limit_concurrency=CONNECTIONS,
+            timeout_keep_alive=KEEP_ALIVE_S,
+            backlog=CONNECTIONS,
             timeout_graceful_shutdown=STOP_TIMEOUT_S,
         )
         self._server = _Server(config)
