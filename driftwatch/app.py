@@ -27,7 +27,8 @@ from driftwatch.errors import StoreBusyError, StoreError
 from driftwatch.model import Event, EventKind, Level, ProbeRequest
 from driftwatch.observe import Observer, Watched, checks_policy, prober
 from driftwatch.probe import Pause, Resolver, SystemResolver, Target
-from driftwatch.schedule import certificates
+from driftwatch.schedule import backups, certificates
+from driftwatch.schedule.backups import Backups
 from driftwatch.schedule.certificates import CertificateDates
 from driftwatch.schedule.due import DueTimes, first_due
 from driftwatch.schedule.queue import LocalQueue
@@ -160,6 +161,7 @@ class Service:
             health=lambda: self._health,
             clock=self._outside.clock,
             wake=lambda: self._wake(),  # noqa: PLW0108 - it is another one as soon as there is an outbox
+            stopping=self._stop.is_set,
         )
 
     async def _work(self, store: Store) -> None:
@@ -199,6 +201,7 @@ class Service:
             group_wait=config.alerts.group_wait,
             told=outbox.wake,
         )
+        nightly = Backups(store, keep=lambda: self._config.storage.backups, now=outside.clock.now)
         ticker = Ticker(
             store=store,
             queue=queue,
@@ -207,6 +210,7 @@ class Service:
             chores={
                 "prune": (PRUNE_EVERY, functools.partial(self._prune, store)),
                 "certificates": (certificates.EVERY, dates.run),
+                "backup": (backups.LOOK_EVERY, nightly.run),
             },
             tick=outside.tick,
         )

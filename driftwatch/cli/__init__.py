@@ -9,7 +9,7 @@ from typing import TextIO
 import typer
 
 import driftwatch
-from driftwatch.cli import catalogue, configuration, drift, notify, probing, reading, service, tour
+from driftwatch.cli import catalogue, configuration, database, drift, notify, probing, reading, service, tour
 from driftwatch.errors import DriftwatchError
 
 app = typer.Typer(
@@ -34,6 +34,7 @@ app.command("explain")(catalogue.explain)
 app.command("demo")(tour.demo)
 app.command("healthcheck")(service.healthcheck)
 app.add_typer(configuration.app, name="config")
+app.add_typer(database.app, name="db")
 app.add_typer(notify.app, name="notify")
 
 

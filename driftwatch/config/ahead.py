@@ -8,9 +8,7 @@ AHEAD: Mapping[str, frozenset[str]] = {
     "monitor": frozenset({"canary_url"}),
     "server": frozenset({"previous_name"}),
     "alerts": frozenset({"reminder", "on_unchanged_deploy", "windows"}),
-    "hook": frozenset({"tokens", "token_files", "secrets", "secret_files"}),
     "http": frozenset({"read_token", "read_token_file", "admin_token", "admin_token_file", "public_status"}),
-    "storage": frozenset({"backups"}),
     "heartbeat": frozenset({"url", "url_file"}),
 }
 """By table, the keys whose feature is not there yet."""
@@ -23,5 +21,5 @@ def ahead(tables: Mapping[str, Sequence[Table]]) -> Iterator[str]:
     for name, entries in tables.items():
         for entry in entries:
             owner = f'server "{getattr(entry, "name", "")}"' if name == "server" else name
-            for key in sorted(AHEAD[name] & entry.model_fields_set):
+            for key in sorted(AHEAD.get(name, frozenset()) & entry.model_fields_set):
                 yield f"{owner}.{_SPELLED.get(key, key)}: this version checks it and does not act on it yet"

@@ -22,6 +22,8 @@ log = logging.getLogger("driftwatch.service")
 
 TICK = timedelta(seconds=1)
 STOP_GRACE_S = 1.0
+FIRST_CHORE = timedelta(minutes=1)
+"""A chore is done for the first time no later than this after the start."""
 REMIND_S = 60.0
 """How often a database that stays unusable is logged."""
 
@@ -53,8 +55,16 @@ class Ticker:
         self._scheduler.add_listener(_job_trouble, trouble)
         self._running: set[asyncio.Task[None]] = set()
         for name, (interval, work) in {"tick": (tick, self.tick), **chores}.items():
+            # Soon after the start: a service that is restarted more often than a chore's interval would never
+            # come to it.
+            first = datetime.now(UTC) + min(interval, FIRST_CHORE)
             self._scheduler.add_job(
-                self._run, "interval", seconds=interval.total_seconds(), id=name, args=[work]
+                self._run,
+                "interval",
+                seconds=interval.total_seconds(),
+                id=name,
+                args=[work],
+                next_run_time=first,
             )
         self._ticked_at = self._told_at = clock.monotonic()
         self.storing = True

@@ -2,10 +2,11 @@
 
 import glob
 import os
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 from driftwatch.errors import StoreError
@@ -88,8 +89,7 @@ def copy_online(source: sqlite3.Connection, target: Path) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         partial = target.with_name(target.name + ".partial")
         partial.unlink(missing_ok=True)
-        # The copy holds what the database holds: it is for the same eyes only.
-        os.close(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        os.close(_create(partial))
         try:
             with closing(sqlite3.connect(partial, isolation_level=None)) as copy:
                 source.backup(copy)
@@ -109,6 +109,34 @@ def copy_online(source: sqlite3.Connection, target: Path) -> None:
         raise StoreError(f"the backup {target} cannot be written: {error}") from error
 
 
+def put_back(backup: Path, database: Path, aside: Path) -> Path | None:
+    """Put a backup in the place of a database that nobody uses, which goes ``aside`` with its log.
+
+    Returns where the former one is now; None without one. Raises StoreError, and leaves the database where
+    it is, when the backup cannot be copied.
+    """
+    require_folder(database)
+    partial = database.with_name(database.name + ".partial")
+    try:
+        partial.unlink(missing_ok=True)
+        with backup.open("rb") as source, os.fdopen(_create(partial), "wb") as copy:
+            shutil.copyfileobj(source, copy)
+            copy.flush()
+            os.fsync(copy.fileno())
+        existed = database.exists()
+        for suffix in ("-wal", "-shm", ""):
+            part = database.with_name(database.name + suffix)
+            if part.exists():
+                part.rename(aside.with_name(aside.name + suffix))
+        partial.replace(database)
+        _sync(database.parent)
+    except OSError as error:
+        raise StoreError(f"{backup} cannot be put in the place of {database}: {error.strerror}") from error
+    finally:
+        partial.unlink(missing_ok=True)
+    return aside if existed else None
+
+
 def faults(connection: sqlite3.Connection, *, thorough: bool = False) -> Iterator[str]:
     """What SQLite finds wrong in the file's structure; thorough also compares indexes with their tables."""
     pragma = "integrity_check" if thorough else "quick_check"
@@ -122,9 +150,23 @@ def backup_name(database: Path, now: datetime, note: str = "") -> str:
     return f"{database.stem}-{now:%Y%m%dT%H%M%SZ}{note}.db"
 
 
+def backed_up_at(backup: Path, database: Path) -> datetime | None:
+    """When a backup was made, by its name; None where the name says no time."""
+    stamp = backup.stem.removeprefix(f"{database.stem}-")[:16]
+    try:
+        return datetime.strptime(stamp, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
+    except ValueError:
+        return None
+
+
 def backups(folder: Path, database: Path, note: str = "*") -> list[Path]:
     """The backups that nobody named, oldest first."""
     return sorted(folder.glob(f"{glob.escape(database.stem)}-[0-9]*Z{note}.db"))
+
+
+def _create(path: Path) -> int:
+    # A copy holds what the database holds: it is for the same eyes only.
+    return os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
 
 
 def _log(database: Path) -> Path:

@@ -6,9 +6,10 @@ knows it.
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
+from pathlib import Path
 from typing import Protocol, TypeVar
 
 from driftwatch.deploys import DeployOutcome, Progress
@@ -363,7 +364,7 @@ class HookDelivery:
     received_at: datetime
     release: str | None = None
     """The id of the release that it announced, or joined; None once that is forgotten."""
-    receipt: Json = None
+    receipt: Json = field(default_factory=dict)
     """Whatever the door has to answer a second time."""
 
 
@@ -704,6 +705,12 @@ class Store(Protocol):
 
     def migrate(self) -> None:
         """Bring the schema up to date, after a backup when there was one before."""
+
+    def backup(self, target: Path | None = None, *, keep: int | None = None) -> Path:
+        """Copy the store as it is now, while it is in use; only the ``keep`` newest copies stay."""
+
+    def last_backup_at(self) -> datetime | None:
+        """When the newest copy was made that nobody named; None without one."""
 
     def prune(self, policy: Retention) -> Pruned:
         """Forget what is older than the policy allows, in small transactions; open incidents stay."""

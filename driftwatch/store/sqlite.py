@@ -185,6 +185,28 @@ class SqliteStore:
                 old.unlink(missing_ok=True)
         return path
 
+    def last_backup_at(self) -> datetime | None:
+        """When the newest backup was made that nobody named; None without one."""
+        newest = next(reversed(files.backups(self._backup_dir, self.path, "")), None)
+        return None if newest is None else files.backed_up_at(newest, self.path)
+
+    def restore(self, backup: Path) -> Path | None:
+        """Put a backup in the place of the database, which no service may use; where the former one is now.
+
+        An older schema is brought up to date by the next ``migrate``. Raises StoreError, and changes nothing,
+        when the backup is damaged, is not driftwatch's, or has the schema of a newer version.
+        """
+        source = SqliteStore(backup)
+        try:
+            files.require_database(backup)
+            with source._explained(), closing(source._connect_to_read()) as connection:
+                if source._require_sound(connection) is None:
+                    raise StoreError(f"{backup} is empty; nothing was changed")
+        finally:
+            source.close()
+        aside = self.path.with_name(f"{self.path.name}.before-{self._clock():%Y%m%dT%H%M%SZ}")
+        return files.put_back(backup, self.path, aside)
+
     def check(self) -> list[str]:
         """Look for damage in the whole file, and for rows that point nowhere; empty when it is sound."""
         self._check()

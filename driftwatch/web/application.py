@@ -9,6 +9,7 @@ from driftwatch.web import api, health
 from driftwatch.web.access import Access
 from driftwatch.web.context import Context
 from driftwatch.web.headers import SafeHeaders
+from driftwatch.web.hooks import door as hooks
 from driftwatch.web.problems import on_bug, on_http_exception, on_store_error, on_usage_error
 
 HANDLERS = {
@@ -23,7 +24,11 @@ def application(context: Context) -> ASGIApp:
     """All routes of the service."""
     access = Access(context.config, context.clock)
     doors = Starlette(
-        routes=[*health.routes(context.health), *api.routes(context, access)],
+        routes=[
+            *health.routes(context.health),
+            *hooks.routes(context, access),
+            *api.routes(context, access),
+        ],
         exception_handlers=HANDLERS,
     )
     return SafeHeaders(doors)

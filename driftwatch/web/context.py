@@ -21,3 +21,5 @@ class Context:
     clock: Clock
     wake: Callable[[], None]
     """Something was written that the tick or the outbox should see now."""
+    stopping: Callable[[], bool] = lambda: False
+    """Whether the service is about to end: nothing new is begun, and whoever waits is let go."""

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from aiosmtpd.smtp import SMTP, Envelope, Session
-from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.types import ASGIApp
 
 from driftwatch import config as configuration
 from driftwatch.alerts.deliver import AppriseSender
@@ -90,7 +90,7 @@ class Mailbox:
 
 
 @contextlib.asynccontextmanager
-async def serving(application: Starlette, port: int = 0) -> AsyncIterator[int]:
+async def serving(application: ASGIApp, port: int = 0) -> AsyncIterator[int]:
     server = HttpServer("127.0.0.1", port)
     task = asyncio.create_task(server.run(application))
     try:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from driftwatch.config import Hook
 from driftwatch.web.hooks.signatures import Headers, Keys, is_signed
+from tests.web.sent import github_signature, standard_signature, vercel_signature
 
 NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)
 BODY = b'{"ref": "v2"}'
@@ -18,26 +19,12 @@ TOKEN, NEXT_TOKEN = "hook-token-0123456789", "hook-token-9876543210"
 SECRET, NEXT_SECRET = "hook-secret-0123456789", "whsec_" + base64.b64encode(b"n" * 32).decode()
 
 
+def standard(key: bytes, *, at: datetime = NOW) -> Headers:
+    return standard_signature(key, BODY, at=at)
+
+
 def keys(*, tokens: tuple[str, ...] = (), secrets: tuple[str, ...] = ()) -> Keys:
     return Keys(Hook(tokens=tokens, secrets=secrets))
-
-
-def github(secret: str, body: bytes = BODY) -> Headers:
-    return {"x-hub-signature-256": "sha256=" + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()}
-
-
-def vercel(secret: str, body: bytes = BODY) -> Headers:
-    return {"x-vercel-signature": hmac.new(secret.encode(), body, hashlib.sha1).hexdigest()}
-
-
-def standard(key: bytes, body: bytes = BODY, *, at: datetime = NOW, delivery: str = "msg_1") -> Headers:
-    sent = str(int(at.timestamp()))
-    mac = hmac.new(key, f"{delivery}.{sent}.".encode() + body, hashlib.sha256).digest()
-    return {
-        "webhook-id": delivery,
-        "webhook-timestamp": sent,
-        "webhook-signature": "v1," + base64.b64encode(mac).decode(),
-    }
 
 
 def test_without_any_token_or_secret_there_is_nothing_to_open_the_door_with() -> None:
@@ -72,8 +59,8 @@ def test_callers_are_told_apart_by_a_digest_that_is_not_the_token() -> None:
 @pytest.mark.parametrize(
     "headers",
     [
-        github(SECRET),
-        vercel(SECRET),
+        github_signature(SECRET, BODY),
+        vercel_signature(SECRET, BODY),
         standard(SECRET.encode()),
         standard(b"n" * 32),
     ],
