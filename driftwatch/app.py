@@ -39,6 +39,7 @@ from driftwatch.web.application import application
 from driftwatch.web.context import Context
 from driftwatch.web.health import Health
 from driftwatch.web.server import HttpServer
+from driftwatch.web.vitals import Vitals
 
 log = logging.getLogger("driftwatch.service")
 
@@ -106,11 +107,13 @@ class Service:
         """Nothing happens before ``run``."""
         self._config = config
         self._outside = outside or Outside.real(config)
+        now = self._outside.clock.now()
         self._stop = asyncio.Event()
         self._ready = asyncio.Event()
         self._http: HttpServer | None = None
         self._store: Store | None = None
         self._wake: Callable[[], None] = lambda: None
+        self._vitals: Callable[[], Vitals] = lambda: Vitals(started_at=now, config_loaded_at=now)
         self._health = Health(migrated=False, tick_age_s=None, database=True, oldest_message_s=None)
 
     def stop(self) -> None:
@@ -159,6 +162,7 @@ class Service:
             config=lambda: self._config,
             store=lambda: self._store,
             health=lambda: self._health,
+            vitals=lambda: self._vitals(),  # noqa: PLW0108 - there is more to count once everything is built
             clock=self._outside.clock,
             wake=lambda: self._wake(),  # noqa: PLW0108 - it is another one as soon as there is an outbox
             stopping=self._stop.is_set,
@@ -216,6 +220,20 @@ class Service:
         )
 
         self._wake = outbox.wake
+        started = self._vitals()
+
+        def vitals() -> Vitals:
+            return replace(
+                started,
+                queue_depth=queue.depth(),
+                tick_age_s=ticker.age_s,
+                storing=observer.storing and ticker.storing,
+                clock_steps=ticker.clock_steps,
+                probes=observer.counts,
+                deliveries=outbox.counts,
+            )
+
+        self._vitals = vitals
 
         async def handle(request: ProbeRequest) -> None:
             await observer.observe(request)

@@ -7,6 +7,7 @@ half and serves ``driftwatch probe`` and ``driftwatch judge`` too.
 import asyncio
 import logging
 import uuid
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -192,6 +193,8 @@ class Observer:
         """The servers of which a step of the clock has spoilt the next look at dates."""
         self.storing = True
         """False after a run that the database did not take, until it takes one again."""
+        self.counts: Counter[tuple[str, str]] = Counter()
+        """Probes by trigger and outcome: reachable, unreachable or unstored."""
 
     async def observe(self, request: ProbeRequest) -> Report | None:
         """Make one visit and remember what it changed.
@@ -209,10 +212,13 @@ class Observer:
             report = await self._record(request, watched, evidence)
         except StoreError as error:
             self.storing = False
+            self.counts[request.trigger, "unstored"] += 1
             fields = {"server": request.server, "error": str(error)}
             events.error("storage_fault", extra={"fields": fields})
             return None
         self.storing = True
+        reached = "reachable" if evidence.outcome.reachable else "unreachable"
+        self.counts[request.trigger, reached] += 1
         return report
 
     async def _record(self, request: ProbeRequest, watched: Watched, evidence: Evidence) -> Report | None:

@@ -12,6 +12,7 @@ import asyncio
 import contextlib
 import logging
 import uuid
+from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Protocol
@@ -84,8 +85,12 @@ class Lane:
         group_wait: timedelta,
         owner: str,
         jitter: Callable[[], float],
+        counts: Counter[tuple[str, str]],
     ) -> None:
-        """``rules`` are those of every channel: a dead delivery is told through the others."""
+        """``rules`` are those of every channel: a dead delivery is told through the others.
+
+        ``counts`` takes what came of each attempt, by channel and outcome.
+        """
         self.name = rule.name
         self._url = channel.url
         self._limits = channel.pace
@@ -98,6 +103,7 @@ class Lane:
         self._group_wait = group_wait
         self._owner = owner
         self._jitter = jitter
+        self._counts = counts
         self._pace: Pace | None = None
         self._unsettled: tuple[ClaimedMessage, Settlement] | None = None
         self._awake = asyncio.Event()
@@ -221,6 +227,7 @@ class Lane:
             self._unsettled = (claim, unknown)
             await self._settle_late()
             raise
+        self._counts[self.name, outcome] += 1
         self._unsettled = (claim, self._settlement(claim, outcome, error))
         fields = {
             **self._fields(claim),

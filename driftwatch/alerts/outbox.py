@@ -4,6 +4,7 @@ import asyncio
 import logging
 import random
 import uuid
+from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
@@ -43,6 +44,8 @@ class Outbox:
         self._store = store
         self._clock = clock
         self._group_wait = group_wait
+        self.counts: Counter[tuple[str, str]] = Counter()
+        """Attempts to send by channel and outcome."""
         rules = tuple(ChannelRule.of(channel) for channel in channels)
         self._lanes = tuple(
             Lane(
@@ -56,6 +59,7 @@ class Outbox:
                 group_wait=group_wait,
                 owner=owner or uuid.uuid4().hex,
                 jitter=jitter,
+                counts=self.counts,
             )
             for channel, rule in zip(channels, rules, strict=True)
         )

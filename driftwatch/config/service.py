@@ -2,7 +2,7 @@
 
 from datetime import UTC, timedelta
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, SecretStr, field_validator
 
@@ -158,6 +158,11 @@ class Http(Table):
         description="Token for writing; without one, every write answers 403.",
     )
     public_status: Boolean = Field(default=False, description="Whether everybody may read the status pages.")
+    metrics: Literal["full", "counts"] = Field(
+        default="full",
+        description="What `/metrics` shows: a series for every check of every server, or counts for each "
+        "server only.",
+    )
     metrics_token_file: SecretPath | None = Field(
         default=None, description="File with the token for `/metrics`."
     )

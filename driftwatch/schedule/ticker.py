@@ -70,6 +70,8 @@ class Ticker:
         self.storing = True
         """False after a tick that the database refused, until it takes one again."""
         self._steps = StepWatch(clock)
+        self.clock_steps = 0
+        """How often the wall clock was stepped since the start."""
 
     def start(self) -> None:
         """Begin to tick; needs a running loop."""
@@ -133,6 +135,7 @@ class Ticker:
         step = self._steps.step()
         if not step:
             return
+        self.clock_steps += 1
         log.warning("the clock was stepped", extra={"fields": {"seconds": round(step.total_seconds())}})
         if step < timedelta(0):
             # Everything would be due that much later than its interval says.

@@ -50,6 +50,12 @@ def has_log(database: Path) -> bool:
     return log.exists() and log.stat().st_size > 0
 
 
+def size_of(database: Path) -> int:
+    """Bytes of the database and of what is not in its main file yet."""
+    found = (path.stat().st_size for path in (database, _log(database)) if path.exists())
+    return sum(found)
+
+
 def require_database(database: Path) -> None:
     """Raise StoreError where there is no database to open."""
     require_folder(database)

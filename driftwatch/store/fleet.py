@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
@@ -39,6 +40,17 @@ def page_of_servers(state: State | None = None, *, named: bool = False) -> sa.Se
 SERVERS_WITH_CERTIFICATE = sql.SERVERS.where(
     servers.c.removed_at.is_(None), servers.c.leaf_sha256.is_not(None)
 ).order_by(servers.c.name)
+LAST_PROBED = sa.select(servers.c.name, servers.c.last_run_at).where(servers.c.removed_at.is_(None))
+STATES_NOW = (
+    sa.select(
+        servers.c.name,
+        states.c.subject,
+        sa.case((states.c.blocked_by.is_not(None), State.NOT_CHECKED.value), else_=states.c.confirmed),
+    )
+    .join(states, states.c.server_id == servers.c.id)
+    .where(servers.c.name.in_(bindparam("names", expanding=True)), states.c.subject.startswith("check:"))
+    .order_by(states.c.server_id, states.c.subject)
+)
 CONFIGURED_SERVERS = sa.select(servers).where(servers.c.removed_at.is_(None)).order_by(servers.c.name)
 CONFIGURED_SERVER = sql.SERVER.where(servers.c.removed_at.is_(None))
 
@@ -165,6 +177,22 @@ class Fleet(Unit):
         """The newest event of some kinds, by the server's name."""
         rows = self._rows(LATEST_EVENTS, names=names, kinds=[kind.value for kind in kinds])
         return {row["name"]: mapping.event(row) for row in rows}
+
+    def states_now(self, names: Sequence[str]) -> dict[str, dict[str, State]]:
+        """The state of every check of some servers now: by server, then by check."""
+        found: dict[str, dict[str, State]] = defaultdict(dict)
+        for name, subject, value in self._connection.execute(STATES_NOW, {"names": names}):
+            found[name][subject.partition(":")[2]] = State(value.partition(":")[0])
+        return found
+
+    def last_probed(self) -> dict[str, datetime | None]:
+        """When each configured server was last probed, by name; None for one that never was."""
+        return {name: at for name, at in self._connection.execute(LAST_PROBED)}  # noqa: C416 - rows, not pairs
+
+    def overdue(self, since: datetime) -> int:
+        """How many servers have been due since before this moment, and no probe of them is on its way."""
+        found = self._first(sql.OVERDUE, now=since)
+        return found[0] if found else 0
 
     def totals(self) -> FleetTotals:
         """All configured servers in a few numbers."""

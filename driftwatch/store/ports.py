@@ -442,6 +442,15 @@ class Reader(Protocol):
     def latest_events(self, names: Sequence[str], kinds: Sequence[EventKind]) -> dict[str, Event]:
         """The newest event of some kinds, by the server's name."""
 
+    def states_now(self, names: Sequence[str]) -> dict[str, dict[str, State]]:
+        """The state of every check of some servers now: by server, then by check."""
+
+    def last_probed(self) -> dict[str, datetime | None]:
+        """When each configured server was last probed, by name; None for one that never was."""
+
+    def overdue(self, since: datetime) -> int:
+        """How many servers have been due since before this moment, and no probe of them is on its way."""
+
     def totals(self) -> FleetTotals:
         """All configured servers in a few numbers."""
 
@@ -714,6 +723,9 @@ class Store(Protocol):
 
     def prune(self, policy: Retention) -> Pruned:
         """Forget what is older than the policy allows, in small transactions; open incidents stay."""
+
+    def size(self) -> int:
+        """Bytes that it takes on disk."""
 
     def close(self) -> None:
         """Finish what runs, checkpoint, close."""

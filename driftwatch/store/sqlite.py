@@ -398,6 +398,10 @@ class SqliteStore:
 
     # --- space
 
+    def size(self) -> int:
+        """Bytes that it takes on disk."""
+        return files.size_of(self.path)
+
     def _used_bytes(self) -> int:
         with self._explained(), closing(self._connect("ro")) as connection:
             pages, free, size = _pages(connection)

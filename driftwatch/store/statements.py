@@ -115,6 +115,11 @@ DUE_SERVERS = (
     .limit(bindparam("limit"))
     .with_for_update(skip_locked=True)
 )
+OVERDUE = (
+    sa.select(sa.func.count())
+    .select_from(servers)
+    .where(servers.c.removed_at.is_(None), _visit_at < _NOW, ~_held)
+)
 NEXT_VISIT = sa.select(sa.func.min(_visit_at)).where(servers.c.removed_at.is_(None), ~_held)
 
 REQUESTS = (

@@ -5,7 +5,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp
 
 from driftwatch.errors import StoreError, UsageError
-from driftwatch.web import api, health
+from driftwatch.web import api, health, metrics
 from driftwatch.web.access import Access
 from driftwatch.web.context import Context
 from driftwatch.web.headers import SafeHeaders
@@ -28,6 +28,7 @@ def application(context: Context) -> ASGIApp:
             *health.routes(context.health),
             *hooks.routes(context, access),
             *api.routes(context, access),
+            *metrics.routes(context, access),
         ],
         exception_handlers=HANDLERS,
     )

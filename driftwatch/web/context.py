@@ -7,6 +7,7 @@ from driftwatch.clock import Clock
 from driftwatch.config import Config
 from driftwatch.store.ports import Store
 from driftwatch.web.health import Health
+from driftwatch.web.vitals import Vitals
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,6 +19,8 @@ class Context:
     store: Callable[[], Store | None]
     """None until the database is open and migrated."""
     health: Callable[[], Health]
+    vitals: Callable[[], Vitals]
+    """What the service has counted so far."""
     clock: Clock
     wake: Callable[[], None]
     """Something was written that the tick or the outbox should see now."""

@@ -113,12 +113,14 @@ class World:
     interval: str = "15m"
     keys: dict[str, str] = field(default_factory=dict)
     """More TOML for some servers, by name."""
+    http: str = ""
+    """More TOML for [http]."""
     _store: SqliteStore | None = None
 
     @property
     def config(self) -> Config:
         path = self.folder / "config.toml"
-        tables = [f'[monitor]\ninterval = "{self.interval}"\n[http]\nlisten = "{self.listen}"']
+        tables = [f'[monitor]\ninterval = "{self.interval}"\n[http]\nlisten = "{self.listen}"\n{self.http}']
         tables += [
             f'[[server]]\nname = "{name}"\nurl = "{url}"\n{self.keys.get(name, "")}'
             for name, url in self.servers.items()

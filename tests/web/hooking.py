@@ -20,6 +20,7 @@ from driftwatch.store.sqlite import SqliteStore
 from driftwatch.web.application import application
 from driftwatch.web.context import Context
 from driftwatch.web.health import Health
+from driftwatch.web.vitals import Vitals
 from tests.service.world import serving
 
 TOKEN, SECRET = "hook-token-0123456789", "hook-secret-0123456789"
@@ -113,6 +114,7 @@ async def hooked(folder: Path, config: Config | None = None) -> AsyncIterator[Ho
         config=lambda: parts["config"],
         store=given_store,
         health=lambda: health,
+        vitals=lambda: Vitals(started_at=clock.at, config_loaded_at=clock.at),
         clock=clock,
         wake=woke.set,
         stopping=lambda: bool(parts["stopping"]),

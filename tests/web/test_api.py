@@ -26,6 +26,7 @@ from driftwatch.web.api.openapi import describe
 from driftwatch.web.application import application
 from driftwatch.web.context import Context
 from driftwatch.web.health import Health
+from driftwatch.web.vitals import Vitals
 
 SERVERS = 12
 READ, ADMIN = "read-token-0123456789", "admin-token-0123456789"
@@ -63,6 +64,7 @@ class Api:
             config=lambda: self.config,
             store=lambda: self.store,
             health=lambda: Health(migrated=True, tick_age_s=0, database=True, oldest_message_s=None),
+            vitals=lambda: Vitals(started_at=self.clock.now(), config_loaded_at=self.clock.now()),
             clock=self.clock,
             wake=self._wake,
         )
