@@ -183,7 +183,6 @@ _FATE = {
     MessageStatus.SENT: "was sent",
     MessageStatus.DEAD: "was given up",
     MessageStatus.DROPPED: "was dropped",
-    MessageStatus.MERGED: "became part of another one",
 }
 
 

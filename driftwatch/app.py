@@ -27,11 +27,12 @@ from driftwatch.errors import StoreBusyError, StoreError
 from driftwatch.model import Event, EventKind, Level, ProbeRequest
 from driftwatch.observe import Observer, Watched, checks_policy, prober
 from driftwatch.probe import Pause, Resolver, SystemResolver, Target
-from driftwatch.schedule import backups, certificates
+from driftwatch.schedule import backups, certificates, resuming
 from driftwatch.schedule.backups import Backups
 from driftwatch.schedule.certificates import CertificateDates
 from driftwatch.schedule.due import DueTimes, first_due
 from driftwatch.schedule.queue import LocalQueue
+from driftwatch.schedule.resuming import Resuming
 from driftwatch.schedule.ticker import TICK, Ticker
 from driftwatch.store.ports import Imported, MessageRecord, MessageStatus, Retention, ServerRecord, Store, Tx
 from driftwatch.store.sqlite import InstanceLock, SqliteStore
@@ -195,6 +196,7 @@ class Service:
             clock=outside.clock,
             channels=rules,
             group_wait=config.alerts.group_wait,
+            windows=config.alerts.windows,
             told=outbox.wake,
         )
         dates = CertificateDates(
@@ -203,9 +205,11 @@ class Service:
             clock=outside.clock,
             channels=rules,
             group_wait=config.alerts.group_wait,
+            windows=config.alerts.windows,
             told=outbox.wake,
         )
         nightly = Backups(store, keep=lambda: self._config.storage.backups, now=outside.clock.now)
+        silences = Resuming(store=store, clock=outside.clock, alerts=config.alerts, told=outbox.wake)
         ticker = Ticker(
             store=store,
             queue=queue,
@@ -215,6 +219,7 @@ class Service:
                 "prune": (PRUNE_EVERY, functools.partial(self._prune, store)),
                 "certificates": (certificates.EVERY, dates.run),
                 "backup": (backups.LOOK_EVERY, nightly.run),
+                "resume": (resuming.EVERY, silences.run),
             },
             tick=outside.tick,
         )

@@ -14,9 +14,10 @@ from datetime import timedelta
 from typing import Protocol
 
 from driftwatch import checks, toolset, transitions
-from driftwatch.alerts.route import ChannelRule, plan
+from driftwatch.alerts.resume import address
+from driftwatch.alerts.route import ChannelRule
 from driftwatch.clock import Clock, StepWatch
-from driftwatch.config import Config, Server
+from driftwatch.config import Config, Server, Window
 from driftwatch.errors import StoreError, UsageError
 from driftwatch.evidence import Evidence, Missing, Surface
 from driftwatch.model import (
@@ -178,6 +179,7 @@ class Observer:
         clock: Clock,
         channels: Sequence[ChannelRule],
         group_wait: timedelta,
+        windows: Sequence[Window] = (),
         told: Callable[[], None] = lambda: None,
     ) -> None:
         """``told`` is called when there is something to send."""
@@ -187,6 +189,7 @@ class Observer:
         self._clock = clock
         self._channels = tuple(channels)
         self._group_wait = group_wait
+        self._windows = tuple(windows)
         self._told = told
         self._steps = StepWatch(clock)
         self._stepped: set[str] = set()
@@ -254,8 +257,15 @@ class Observer:
                 unclear=_unclear(evidence),
                 dates=dates,
             )
-            deliveries = plan(
-                changes.events, self._channels, watched.tags, now=now, group_wait=self._group_wait
+            deliveries = address(
+                tx,
+                changes.events,
+                self._channels,
+                watched.tags,
+                now=now,
+                group_wait=self._group_wait,
+                windows=self._windows,
+                reminder=watched.transitions.reminder,
             )
             tx.apply(request.server, changes, deliveries)
             if evidence.retry_after_s is not None:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from driftwatch.alerts.quiet import Quiet, holding
 from driftwatch.config import Channel
 from driftwatch.model import Event, EventKind, Level
 from driftwatch.store.ports import DeliveryPlan
@@ -64,17 +65,19 @@ def plan(
     *,
     now: datetime,
     group_wait: timedelta,
+    quiet: Sequence[Quiet] = (),
 ) -> list[DeliveryPlan]:
     """The rows of the outbox for some events about one server, whose tags are ``tags``.
 
     Nothing leaves before ``group_wait`` has passed, so that everything of one wait is one message; a test
-    leaves at once.
+    leaves at once. ``quiet`` are the silences and windows that hold now: what they cover is held back.
     """
     return [
         DeliveryPlan(
             event=event.id,
             channel=channel.name,
             not_before=now if event.kind is EventKind.TEST else now + group_wait,
+            suppressed_by=holding(quiet, event, tags),
         )
         for event in events
         if event.alerts

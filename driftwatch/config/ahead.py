@@ -7,13 +7,11 @@ from driftwatch.config.values import Table
 AHEAD: Mapping[str, frozenset[str]] = {
     "monitor": frozenset({"canary_url"}),
     "server": frozenset({"previous_name"}),
-    "alerts": frozenset({"reminder", "on_unchanged_deploy", "windows"}),
+    "alerts": frozenset({"reminder", "on_unchanged_deploy"}),
     "http": frozenset({"read_token", "read_token_file", "admin_token", "admin_token_file", "public_status"}),
     "heartbeat": frozenset({"url", "url_file"}),
 }
 """By table, the keys whose feature is not there yet."""
-
-_SPELLED = {"windows": "window"}
 
 
 def ahead(tables: Mapping[str, Sequence[Table]]) -> Iterator[str]:
@@ -22,4 +20,4 @@ def ahead(tables: Mapping[str, Sequence[Table]]) -> Iterator[str]:
         for entry in entries:
             owner = f'server "{getattr(entry, "name", "")}"' if name == "server" else name
             for key in sorted(AHEAD.get(name, frozenset()) & entry.model_fields_set):
-                yield f"{owner}.{_SPELLED.get(key, key)}: this version checks it and does not act on it yet"
+                yield f"{owner}.{key}: this version checks it and does not act on it yet"

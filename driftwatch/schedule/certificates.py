@@ -4,8 +4,10 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 
-from driftwatch.alerts.route import ChannelRule, plan
+from driftwatch.alerts.resume import address
+from driftwatch.alerts.route import ChannelRule
 from driftwatch.clock import Clock, StepWatch
+from driftwatch.config import Window
 from driftwatch.errors import StoreError
 from driftwatch.model import State
 from driftwatch.observe import Watched
@@ -31,6 +33,7 @@ class CertificateDates:
         watched: Mapping[str, Watched],
         channels: Sequence[ChannelRule],
         group_wait: timedelta,
+        windows: Sequence[Window] = (),
         told: Callable[[], None],
     ) -> None:
         """``told`` is called when there is something to send."""
@@ -40,6 +43,7 @@ class CertificateDates:
         self._watched = watched
         self._channels = tuple(channels)
         self._group_wait = group_wait
+        self._windows = tuple(windows)
         self._told = told
 
     async def run(self) -> None:
@@ -74,7 +78,16 @@ class CertificateDates:
             if event is None and _answers(memory):
                 return False
             if event is not None:
-                deliveries = plan([event], self._channels, watched.tags, now=now, group_wait=self._group_wait)
+                deliveries = address(
+                    tx,
+                    [event],
+                    self._channels,
+                    watched.tags,
+                    now=now,
+                    group_wait=self._group_wait,
+                    windows=self._windows,
+                    reminder=watched.transitions.reminder,
+                )
                 tx.record_event(event, deliveries)
             tx.note_certificate(name, notices)
             return event is not None

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from driftwatch.model import Event, EventKind, Fingerprint, ProbeRequest, Silence, Trigger
+from driftwatch.model import Event, EventKind, Fingerprint, ProbeRequest, Trigger
 from driftwatch.store import mapping
 from driftwatch.store import statements as sql
 from driftwatch.store.due import is_lost
@@ -22,10 +22,11 @@ from driftwatch.store.ports import (
     Transcript,
 )
 from driftwatch.store.releases import Releases
-from driftwatch.transitions import Incident, Memory
+from driftwatch.store.told import Told
+from driftwatch.transitions import Memory
 
 
-class SqlReader(Fleet, Releases):
+class SqlReader(Fleet, Releases, Told):
     """One consistent read."""
 
     def memory(self, server: str) -> Memory | None:
@@ -162,24 +163,6 @@ class SqlReader(Fleet, Releases):
         """One message by its id."""
         rows = self._rows(sql.MESSAGE, key=message)
         return mapping.message_record(rows[0]) if rows else None
-
-    def messages_like(self, prefix: str) -> list[MessageRecord]:
-        """The messages whose ids begin so; at most two, since more than one is one too many."""
-        rows = self._rows(sql.MESSAGES_LIKE, prefix=prefix, length=len(prefix))
-        return [mapping.message_record(row) for row in rows]
-
-    def incidents_like(self, prefix: str) -> list[tuple[str, Incident]]:
-        """The open incidents whose ids begin so, with their servers' names; at most two."""
-        rows = self._rows(sql.INCIDENTS_LIKE, prefix=prefix, length=len(prefix))
-        return [(row["name"], mapping.incident(row)) for row in rows]
-
-    def silences(self, now: datetime | None = None, limit: int = 1000) -> list[Silence]:
-        """The silences in force at a moment, or all of them; the newest first."""
-        if now is None:
-            rows = self._rows(sql.SILENCES, limit=limit)
-        else:
-            rows = self._rows(sql.SILENCES_IN_FORCE, limit=limit, now=now)
-        return [mapping.silence(row) for row in rows]
 
     def backlog(self) -> list[Backlog]:
         """The channels with messages that are not delivered yet, by name."""

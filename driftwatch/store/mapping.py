@@ -13,6 +13,7 @@ from driftwatch.store.columns import from_micros, to_micros
 from driftwatch.store.ports import (
     DeployRun,
     FrozenMessage,
+    HeldDelivery,
     HookDelivery,
     MessageRecord,
     RunRecord,
@@ -240,6 +241,16 @@ def event_values(server_id: int | None, value: Event) -> Values:
     values["kind"] = value.kind.value
     values["details"] = dict(value.details)
     return {"server_id": server_id, **values}
+
+
+def held_delivery(row: RowMapping) -> HeldDelivery:
+    """An event that is held back from a channel; the row also has the event."""
+    return HeldDelivery(
+        event=event(row),
+        channel=row["channel"],
+        not_before=row["not_before"],
+        suppressed_by=row["suppressed_by"],
+    )
 
 
 def message(row: RowMapping) -> FrozenMessage:

@@ -15,7 +15,9 @@ from driftwatch.store import statements as sql
 from driftwatch.store.ports import (
     ClaimedMessage,
     DeliveryOutcome,
+    DeliveryPlan,
     FrozenMessage,
+    HeldDelivery,
     MessageStatus,
     PendingDelivery,
     Settlement,
@@ -41,6 +43,27 @@ class Outbox(Unit):
             PendingDelivery(event=mapping.event(row), channel=row["channel"], not_before=row["not_before"])
             for row in self._rows(sql.PENDING_DELIVERIES, channels=channels, limit=limit)
         ]
+
+    def replan(self, deliveries: Sequence[DeliveryPlan]) -> None:
+        """Hold back by something else, or not any more, what is held back."""
+        rows = [
+            {
+                "of_event": plan.event,
+                "to_channel": plan.channel,
+                "not_before": plan.not_before,
+                "suppressed_by": plan.suppressed_by,
+            }
+            for plan in deliveries
+        ]
+        self._run(sql.UPDATE_HELD, rows)
+
+    def drop_deliveries(self, deliveries: Sequence[HeldDelivery], now: datetime) -> None:
+        """Give up what is held back: it is in the history only."""
+        rows = [
+            {"of_event": delivery.event.id, "to_channel": delivery.channel, "dropped_at": now}
+            for delivery in deliveries
+        ]
+        self._run(sql.UPDATE_HELD, rows)
 
     def freeze(self, message: FrozenMessage) -> bool:
         """Write a message and tie its deliveries to it. False when this id exists already."""
@@ -134,7 +157,7 @@ class Outbox(Unit):
     def drop_message(self, message: str, now: datetime) -> bool:
         """Give up a message that waits or is dead; False for any other."""
         row = self._settled_message(message, now)
-        if row is None or row["status"] in (MessageStatus.SENT, MessageStatus.DROPPED, MessageStatus.MERGED):
+        if row is None or row["status"] in (MessageStatus.SENT, MessageStatus.DROPPED):
             return False
         values = {"status": MessageStatus.DROPPED, "claimed_by": None, "claimed_until": None}
         self._run(sql.UPDATE_MESSAGE, {"key": message, **values})

@@ -123,7 +123,6 @@ class MessageStatus(StrEnum):
     SENT = "sent"
     DEAD = "dead"
     DROPPED = "dropped"
-    MERGED = "merged"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,6 +200,16 @@ class PendingDelivery:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HeldDelivery:
+    """One event that a silence or a window keeps from a channel."""
+
+    event: Event
+    channel: str
+    not_before: datetime
+    suppressed_by: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Backlog:
     """What a channel has not delivered yet."""
 
@@ -271,6 +280,11 @@ class Delivery:
     """None until it is written, and where it is kept back."""
     suppressed_by: str | None
     dropped_at: datetime | None
+
+    @property
+    def told(self) -> bool:
+        """Whether it is in a message, or will be in the next one."""
+        return self.suppressed_by is None and self.dropped_at is None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -526,6 +540,14 @@ class Reader(Protocol):
     def message(self, message: str) -> MessageRecord | None:
         """One message by its id."""
 
+    def held_deliveries(
+        self, server: str | None = None, still_held_by: Collection[str] = ()
+    ) -> list[HeldDelivery]:
+        """What is held back, of one server or of all, except by what is named; in the order it happened."""
+
+    def incident(self, incident: str) -> Incident | None:
+        """One incident, open or over."""
+
     def messages_like(self, prefix: str) -> list[MessageRecord]:
         """The messages whose ids begin so; at most two, since more than one is one too many."""
 
@@ -659,6 +681,15 @@ class Tx(Reader, Protocol):
 
         With ``channel`` only that channel's rows, so that a long queue of one never hides another.
         """
+
+    def replan(self, deliveries: Sequence[DeliveryPlan]) -> None:
+        """Hold back by something else, or not any more, what is held back."""
+
+    def drop_deliveries(self, deliveries: Sequence[HeldDelivery], now: datetime) -> None:
+        """Give up what is held back: it is in the history only."""
+
+    def remind(self, incidents: Sequence[str], at: datetime) -> None:
+        """Plan the next reminder of open incidents that have one."""
 
     def freeze(self, message: FrozenMessage) -> bool:
         """Write a message and tie its deliveries to it. False when this id exists already."""

@@ -96,6 +96,10 @@ class Recording(Unit):
         """Write one event that no run produced, with its rows of the outbox."""
         self._write_events([event], deliveries)
 
+    def remind(self, incidents: Sequence[str], at: datetime) -> None:
+        """Plan the next reminder of open incidents that have one."""
+        self._run(sql.REMIND, {"ids": list(incidents), "at": at})
+
     def _known(self, server: str) -> tuple[RowMapping, Memory]:
         """What is remembered about the server, read once in a transaction."""
         if self._locked is None or self._locked[1].server != server:

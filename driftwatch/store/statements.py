@@ -236,6 +236,7 @@ _message_waits = sa.text(tables.MESSAGE_WAITS)
 _delivery_waits = sa.and_(
     deliveries.c.message_id.is_(None), deliveries.c.suppressed_by.is_(None), deliveries.c.dropped_at.is_(None)
 )
+_delivery_is_held = sa.text(tables.DELIVERY_IS_HELD)
 _channels: sa.BindParameter[Any] = bindparam("channels", expanding=True)
 
 _PENDING_DELIVERIES = (
@@ -259,6 +260,22 @@ TIE_DELIVERIES = (
     )
     .values(message_id=bindparam("into"))
 )
+HELD_DELIVERIES = (
+    sa.select(
+        events, servers.c.name, deliveries.c.channel, deliveries.c.not_before, deliveries.c.suppressed_by
+    )
+    .join(events, events.c.id == deliveries.c.event_id)
+    .outerjoin(servers, servers.c.id == events.c.server_id)
+    .where(_delivery_is_held, deliveries.c.suppressed_by.not_in(bindparam("names", expanding=True)))
+    .order_by(events.c.at, events.c.id, deliveries.c.channel)
+)
+HELD_DELIVERIES_OF = HELD_DELIVERIES.where(servers.c.name == _SERVER)
+_this_held = (
+    deliveries.c.event_id == bindparam("of_event"),
+    deliveries.c.channel == bindparam("to_channel"),
+    _delivery_is_held,
+)
+UPDATE_HELD = sa.update(deliveries).where(*_this_held)
 WAITING_CHANNELS = (
     sa.select(messages.c.channel).distinct().where(messages.c.channel.in_(_channels), _message_waits)
 )
@@ -300,7 +317,11 @@ DROP_MESSAGES = (
 )
 DROP_DELIVERIES = (
     sa.update(deliveries)
-    .where(deliveries.c.channel.not_in(_channels), _delivery_waits)
+    .where(
+        deliveries.c.channel.not_in(_channels),
+        deliveries.c.message_id.is_(None),
+        deliveries.c.dropped_at.is_(None),
+    )
     .values(dropped_at=_NOW)
     .returning(deliveries.c.event_id)
 )
@@ -333,6 +354,16 @@ LIFT_SILENCE = sa.update(silences).where(silences.c.id == bindparam("key"))
 SILENCES = sa.select(silences).order_by(silences.c.starts_at.desc(), silences.c.id).limit(bindparam("limit"))
 SILENCES_IN_FORCE = SILENCES.where(
     silences.c.starts_at <= _NOW, silences.c.ends_at > _NOW, silences.c.lifted_at.is_(None)
+)
+INCIDENT = sa.select(incidents).where(incidents.c.id == bindparam("key"))
+REMIND = (
+    sa.update(incidents)
+    .where(
+        incidents.c.id.in_(bindparam("ids", expanding=True)),
+        incidents.c.closed_at.is_(None),
+        incidents.c.next_reminder_at.is_not(None),
+    )
+    .values(next_reminder_at=_AT)
 )
 INCIDENTS_LIKE = (
     sa.select(incidents, servers.c.name)

@@ -44,6 +44,7 @@ metadata = sa.MetaData(
 MESSAGE_WAITS = "status IN ('pending', 'sending')"
 DELIVERY_WAITS = "message_id IS NULL AND suppressed_by IS NULL AND dropped_at IS NULL"
 DEPLOY_UNDER_WAY = "state IN ('waiting', 'settling')"
+DELIVERY_IS_HELD = "suppressed_by IS NOT NULL AND dropped_at IS NULL"
 """Conditions of partial indexes; a statement has to use the same words for SQLite to see it."""
 
 
@@ -430,11 +431,13 @@ class Message(Row, table=True):
     last_outcome: DeliveryOutcome | None = Field(sa_type=words(DeliveryOutcome))
     last_error: Json = Field(sa_type=JsonText, nullable=True)
     sent_at: datetime | None = Field(sa_type=Moment)
-    merged_into: str | None = Field(sa_type=sa.Text)
 
 
 class EventDelivery(Row, table=True):
-    """That an event goes to a channel. It ends in a message, suppressed, or dropped with its channel."""
+    """That an event goes to a channel. It ends in a message, suppressed, or dropped.
+
+    What is suppressed waits for the end of its silence: then it is no longer suppressed, or dropped as well.
+    """
 
     __tablename__ = "event_delivery"
     __table_args__ = (
@@ -444,6 +447,7 @@ class EventDelivery(Row, table=True):
             "not_before",
             condition=DELIVERY_WAITS,
         ),
+        _where("ix_event_delivery_held", "event_id", condition=DELIVERY_IS_HELD),
         sa.Index(None, "message_id"),
         {"sqlite_with_rowid": False},
     )

@@ -15,6 +15,7 @@ from driftwatch.errors import StoreError
 from driftwatch.model import State
 from driftwatch.store import migrations
 from driftwatch.store.columns import from_micros
+from driftwatch.store.ports import MessageStatus
 from driftwatch.store.sqlite import APPLICATION_ID, SqliteStore
 from tests.store.world import START, Clock, event, server
 
@@ -125,6 +126,12 @@ def test_a_database_of_the_first_version_keeps_what_is_in_it(tmp_path: Path) -> 
                 ("toolset:modern:token", "dw1:a.b", "NULL, NULL, NULL"),
             )
         ),
+        "INSERT INTO event VALUES ('e', 1, 'change', 'error', 1, 1, NULL, NULL, NULL, NULL, NULL, '{}')",
+        (
+            "INSERT INTO message VALUES ('m', 'ops', '\"t\"', '\"b\"', NULL, 'error', 1, '[\"e\"]', 'sent', "
+            "1, 1, NULL, NULL, NULL, 0, 'sent', NULL, 1, NULL)"
+        ),
+        "INSERT INTO event_delivery VALUES ('e', 'ops', 1, 'm', NULL, NULL)",
     )
     with closing(sqlite3.connect(path)) as connection:
         for row in rows:
@@ -147,6 +154,10 @@ def test_a_database_of_the_first_version_keeps_what_is_in_it(tmp_path: Path) -> 
         assert glance.worst is State.NOT_CHECKED
         assert (glance.counts[State.VERIFIED], glance.counts[State.NOT_CHECKED]) == (1, 2)
         assert reader.overview()[0].changed_at == from_micros(7)
+        (message,) = reader.messages()
+        (delivery,) = reader.deliveries("e")
+        assert (message.status, message.message.title) == (MessageStatus.SENT, "t")
+        assert delivery.message == message
     store.close()
 
 

@@ -82,6 +82,8 @@ def test_what_runs_often_never_reads_a_whole_table(world: World) -> None:
         (sql.WAITING_CHANNELS, {"channels": ["chat"]}),
         (sql.OLDEST_MESSAGE, {"of_channel": "chat"}),
         (sql.BACKLOG, {}),
+        (sql.HELD_DELIVERIES, {"names": ["silence 1"]}),
+        (sql.HELD_DELIVERIES_OF, {"names": ["silence 1"], "server": "api"}),
         (QUERIES["newest_events"], {"limit": 10}),
         (sql.newest_events(None, None, [], None), {"limit": 10}),
         (QUERIES["newest_runs"], {"server": 1, "limit": 10}),
