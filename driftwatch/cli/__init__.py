@@ -9,7 +9,18 @@ from typing import TextIO
 import typer
 
 import driftwatch
-from driftwatch.cli import catalogue, configuration, database, drift, notify, probing, reading, service, tour
+from driftwatch.cli import (
+    catalogue,
+    configuration,
+    database,
+    deploying,
+    drift,
+    notify,
+    probing,
+    reading,
+    service,
+    tour,
+)
 from driftwatch.errors import DriftwatchError
 
 app = typer.Typer(
@@ -29,6 +40,7 @@ app.command("status")(reading.status)
 app.command("history")(reading.history)
 app.command("diff")(drift.diff)
 app.command("accept")(drift.accept)
+app.command("deploy")(deploying.deploy)
 app.command("checks")(catalogue.checks)
 app.command("explain")(catalogue.explain)
 app.command("demo")(tour.demo)

@@ -5,11 +5,10 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp
 
 from driftwatch.errors import StoreError, UsageError
-from driftwatch.web import api, health, metrics
+from driftwatch.web import api, health, hooks, metrics
 from driftwatch.web.access import Access
 from driftwatch.web.context import Context
 from driftwatch.web.headers import SafeHeaders
-from driftwatch.web.hooks import door as hooks
 from driftwatch.web.problems import on_bug, on_http_exception, on_store_error, on_usage_error
 
 HANDLERS = {

@@ -161,10 +161,10 @@ class Door:
             raise HTTPException(404, "no deploy has this id")
         outcomes = await self._waiting.outcomes(request, store, release, query)
         status_url = f"{request.scope.get('root_path', '')}/api/v1/deploys/{release.id}"
-        said = verdict.to_json(release, outcomes, query.gates)
+        shown = verdict.shown(release, outcomes, query.gates, status_url=status_url)
         status = verdict.status(outcomes, query.gates)
         headers = _FRESH | ({"Location": status_url} if status == HTTPStatus.ACCEPTED else {})
-        return JSONResponse({**said, "status_url": status_url}, status, headers)
+        return JSONResponse(shown, status, headers)
 
 
 def _unauthorized() -> HTTPException:

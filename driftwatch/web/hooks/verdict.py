@@ -1,10 +1,13 @@
-"""What became of a release, for whoever waits: words and counts for each server, never a score. Pure."""
+"""What became of a release, for whoever waits: words and counts for each server, never a score."""
 
 from collections.abc import Sequence
 from http import HTTPStatus
 
+from typing_extensions import TypedDict
+
 from driftwatch.deploys import DeployOutcome
-from driftwatch.model import DeployVerdict, Json, Release, State
+from driftwatch.model import DeployVerdict, Release, State
+from driftwatch.views.shape import Moment, described, iso, iso_or_none
 
 _WORST_FIRST = (
     DeployVerdict.UNSETTLED,
@@ -16,6 +19,58 @@ _WORST_FIRST = (
     DeployVerdict.OK,
 )
 _UNJUDGED = (DeployVerdict.UNSETTLED, DeployVerdict.INCONCLUSIVE)
+
+
+@described
+class ToolsetChange(TypedDict):
+    """What a release did to the toolset of one server."""
+
+    changed: bool
+    breaking: bool
+    """Existing calls fail."""
+    summary: str | None
+    """The difference in one line."""
+
+
+@described
+class OnServer(TypedDict):
+    """What a release did to one server, so far."""
+
+    state: str
+    """waiting, settling, settled, unsettled or inconclusive."""
+    verdict: str | None
+    """ok, risk, drift, breaking, failed, unsettled or inconclusive, once the run is over."""
+    counts: dict[str, int] | None
+    """How many checks are in each of the four states, once the run is over."""
+    toolset: ToolsetChange
+    reads: int
+    finished_at: Moment | None
+    run: str | None
+    """The id of the run that decided."""
+    events: list[str]
+    """The ids of what it had to tell."""
+
+
+@described
+class Deploy(TypedDict):
+    """A release and what became of it."""
+
+    deploy: str
+    """Its id."""
+    status_url: str
+    ref: str
+    commit: str | None
+    environment: str | None
+    received_at: Moment
+    state: str
+    """``under way`` or ``over``."""
+    verdict: str | None
+    """The worst of all servers, once it is over."""
+    gates: list[str]
+    """The gates that were asked for."""
+    tripped: list[str]
+    """Those of them that it does not pass."""
+    servers: dict[str, OnServer]
 
 
 def overall(outcomes: Sequence[DeployOutcome]) -> DeployVerdict | None:
@@ -45,27 +100,30 @@ def status(outcomes: Sequence[DeployOutcome], gates: Sequence[str]) -> HTTPStatu
     return HTTPStatus.CONFLICT if gates and unjudged else HTTPStatus.OK
 
 
-def to_json(release: Release, outcomes: Sequence[DeployOutcome], gates: Sequence[str]) -> dict[str, Json]:
-    """The release and what is known of it, as JSON."""
+def shown(
+    release: Release, outcomes: Sequence[DeployOutcome], gates: Sequence[str], *, status_url: str
+) -> Deploy:
+    """A release and what is known of it."""
     verdict = overall(outcomes)
     return {
         "deploy": release.id,
+        "status_url": status_url,
         "ref": release.ref,
         "commit": release.commit,
         "environment": release.environment,
-        "received_at": release.received_at.isoformat(),
+        "received_at": iso(release.received_at),
         "state": "under way" if verdict is None else "over",
-        "verdict": verdict,
+        "verdict": verdict and verdict.value,
         "gates": list(gates),
         "tripped": tripped(outcomes, gates),
         "servers": {outcome.server: _server(outcome) for outcome in outcomes},
     }
 
 
-def _server(outcome: DeployOutcome) -> dict[str, Json]:
+def _server(outcome: DeployOutcome) -> OnServer:
     return {
-        "state": outcome.state,
-        "verdict": outcome.verdict,
+        "state": outcome.state.value,
+        "verdict": outcome.verdict and outcome.verdict.value,
         "counts": {state.value: outcome.counts.get(state, 0) for state in State} if outcome.counts else None,
         "toolset": {
             "changed": outcome.changed,
@@ -73,7 +131,7 @@ def _server(outcome: DeployOutcome) -> dict[str, Json]:
             "summary": outcome.summary or None,
         },
         "reads": outcome.reads,
-        "finished_at": outcome.finished_at and outcome.finished_at.isoformat(),
+        "finished_at": iso_or_none(outcome.finished_at),
         "run": outcome.run,
         "events": list(outcome.events),
     }
