@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from driftwatch import transitions
+from driftwatch import deploys, rollout, transitions
 from driftwatch.alerts.deliver import AppriseSender
 from driftwatch.alerts.outbox import Outbox, Sender
 from driftwatch.alerts.route import ChannelRule, plan, trial
@@ -93,6 +93,14 @@ def watched(config: Config, server: Server) -> Watched:
             accept=server.accept,
             tls_days=config.alerts.tls_days,
         ),
+    )
+
+
+def rollouts(config: Config) -> rollout.Settings:
+    """How the reads after a release are made."""
+    return rollout.Settings(
+        rules=deploys.Rules(reads=config.hook.reads, timeout=config.hook.settle_timeout),
+        on_unchanged=config.alerts.on_unchanged_deploy,
     )
 
 
@@ -197,6 +205,7 @@ class Service:
             channels=rules,
             group_wait=config.alerts.group_wait,
             windows=config.alerts.windows,
+            rollouts=rollouts(config),
             told=outbox.wake,
         )
         dates = CertificateDates(
@@ -224,7 +233,11 @@ class Service:
             tick=outside.tick,
         )
 
-        self._wake = outbox.wake
+        def wake() -> None:
+            ticker.wake()
+            outbox.wake()
+
+        self._wake = wake
         started = self._vitals()
 
         def vitals() -> Vitals:
@@ -267,6 +280,7 @@ class Service:
             [server_record(server, now, len(servers)) for server in servers.values()], now
         )
         tx.repair_due(now, lambda record, at: plans[record.name].after(at, next_full_at=record.next_full_at))
+        tx.resume_deploys(now)
         for event in _import_events(imported, now):
             tx.record_event(event, ())
 

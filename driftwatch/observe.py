@@ -5,6 +5,7 @@ half and serves ``driftwatch probe`` and ``driftwatch judge`` too.
 """
 
 import asyncio
+import functools
 import logging
 import uuid
 from collections import Counter
@@ -13,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Protocol
 
-from driftwatch import checks, toolset, transitions
+from driftwatch import checks, rollout, toolset, transitions
 from driftwatch.alerts.resume import address
 from driftwatch.alerts.route import ChannelRule
 from driftwatch.clock import Clock, StepWatch
@@ -180,6 +181,7 @@ class Observer:
         channels: Sequence[ChannelRule],
         group_wait: timedelta,
         windows: Sequence[Window] = (),
+        rollouts: rollout.Settings | None = None,
         told: Callable[[], None] = lambda: None,
     ) -> None:
         """``told`` is called when there is something to send."""
@@ -190,6 +192,7 @@ class Observer:
         self._channels = tuple(channels)
         self._group_wait = group_wait
         self._windows = tuple(windows)
+        self._rollouts = rollouts or rollout.Settings()
         self._told = told
         self._steps = StepWatch(clock)
         self._stepped: set[str] = set()
@@ -246,28 +249,43 @@ class Observer:
             if not tx.record_run(run):
                 tx.request_done(request)
                 return None
-            changes = transitions.decide(
+            decide = functools.partial(
+                transitions.decide,
                 current,
                 judged.report,
                 toolsets=observed,
                 settings=watched.revision,
-                policy=watched.transitions,
                 now=now,
                 run=run.id,
                 unclear=_unclear(evidence),
                 dates=dates,
             )
-            deliveries = address(
+            tell = functools.partial(
+                address,
                 tx,
-                changes.events,
-                self._channels,
-                watched.tags,
+                channels=self._channels,
+                tags=watched.tags,
                 now=now,
-                group_wait=self._group_wait,
                 windows=self._windows,
                 reminder=watched.transitions.reminder,
             )
-            tx.apply(request.server, changes, deliveries)
+            deploy = tx.deploy_run(request.server) if request.trigger is Trigger.DEPLOY else None
+            if deploy is not None:
+                visit = rollout.Visit(
+                    deploy=deploy,
+                    run=run,
+                    memory=current,
+                    policy=watched.transitions,
+                    decide=decide,
+                    plan=tell,
+                    settings=self._rollouts,
+                    now=now,
+                )
+                changes = rollout.follow(tx, visit)
+            else:
+                changes = decide(policy=watched.transitions)
+                changes = replace(changes, events=rollout.after(tx, request.server, changes.events, now))
+                tx.apply(request.server, changes, tell(changes.events, group_wait=self._group_wait))
             if evidence.retry_after_s is not None:
                 pause = min(timedelta(seconds=evidence.retry_after_s), LONGEST_RETRY_AFTER)
                 tx.postpone(request.server, now + pause)
@@ -278,7 +296,7 @@ class Observer:
         if changes is None:
             return None
         _log_run(run, changes)
-        if any(event.alerts for event in changes.events):
+        if request.trigger is Trigger.DEPLOY or any(event.alerts for event in changes.events):
             self._told()
         return judged.report
 

@@ -113,9 +113,9 @@ def title(sections: Sequence[Section]) -> str:
     """One line for a lock screen: ``api-prod: toolset changed - 1 tool renamed (breaking)``."""
     notes = [note for section in sections for note in section.notes]
     servers = [server for section in sections for server in section.servers]
-    refs = {note.release.ref if note.release else None for note in notes}
-    ref = refs.pop() if len(refs) == 1 else None
-    end = f" (release {ref})" if ref else ""
+    releases = {note.release.ending if note.release else None for note in notes}
+    release = releases.pop() if len(releases) == 1 else None
+    end = f" ({release})" if release else ""
     room = TITLE_LIMIT - len(end)
     if len(servers) == 1:
         about = "" if servers[0] == MONITOR else f"{servers[0]}: "
@@ -225,7 +225,7 @@ def _since(note: Note, voice: Voice) -> Line | None:
 
 
 def _release(note: Note) -> Line | None:
-    return Line(Role.FACT, f"Release: {note.release.line}") if note.release else None
+    return Line(Role.FACT, note.release.fact) if note.release else None
 
 
 def _ending(sections: Sequence[Section], footer: str) -> Block:

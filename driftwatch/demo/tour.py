@@ -9,7 +9,7 @@ from pathlib import Path
 from driftwatch import config as configuration
 from driftwatch.alerts.outbox import Outbox
 from driftwatch.alerts.route import ChannelRule
-from driftwatch.app import Outside, Service, open_store, server_record, watched
+from driftwatch.app import Outside, Service, open_store, rollouts, server_record, watched
 from driftwatch.clock import SystemClock
 from driftwatch.config import Config
 from driftwatch.demo.sample import SampleServer
@@ -110,6 +110,7 @@ async def _show(sample: SampleServer, port: int, config: Config, outside: Outsid
                 clock=outside.clock,
                 channels=[ChannelRule.of(channel) for channel in config.channels],
                 group_wait=timedelta(0),
+                rollouts=rollouts(config),
             )
             outbox = Outbox(
                 store=store,

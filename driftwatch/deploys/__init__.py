@@ -1,5 +1,6 @@
 """Releases: what is to be read after one was announced, when it has settled, and what it did. Pure."""
 
+from driftwatch.deploys import attribution
 from driftwatch.deploys.outcome import GATES, DeployOutcome, verdict
 from driftwatch.deploys.requests import PRIORITY, probes
 from driftwatch.deploys.settling import Look, Phase, Progress, Rules, advance, next_read, phase
@@ -13,6 +14,7 @@ __all__ = [
     "Progress",
     "Rules",
     "advance",
+    "attribution",
     "next_read",
     "phase",
     "probes",

@@ -72,11 +72,17 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """How far a run is: all that it needs to go on after a restart."""
+    """How far a run is: all that it needs to go on after a restart.
+
+    A read that shows neither a list nor what stands for one says nothing of the release: a server that
+    restarts is read again until the time is up.
+    """
 
     started_at: datetime
     before: Mapping[str, str] = field(default_factory=dict)
     """The confirmed pairs when the run began, by subject."""
+    root: str | None = None
+    """What the root check showed then, where that stands for the list of a server that shows none."""
     reads: int = 0
     agreeing: int = 0
     """Reads in a row with the latest answer."""
@@ -93,6 +99,7 @@ class Progress:
         return {
             "started_at": self.started_at.isoformat(),
             "before": dict(self.before),
+            "root": self.root,
             "reads": self.reads,
             "agreeing": self.agreeing,
             "thorough": self.thorough,
@@ -114,6 +121,11 @@ class Progress:
             }
         )
 
+    @property
+    def changed(self) -> bool:
+        """Whether the latest answer differs from what was there before."""
+        return any(self.before.get(subject, pair) != pair for subject, pair in self.latest.items())
+
     def spoken(self, subject: str) -> dict[str, int]:
         """How often each value of one subject was read."""
         counts: dict[str, int] = {}
@@ -126,7 +138,7 @@ class Progress:
 
 def advance(progress: Progress, look: Look) -> Progress:
     """Let one read count."""
-    answer = look.toolsets or ({} if progress.before else {ROOT: look.root})
+    answer = look.toolsets or ({ROOT: look.root} if look.root == progress.root else {})
     progress = replace(progress, reads=progress.reads + 1)
     if not answer:
         return replace(progress, agreeing=0, thorough=False, latest={})

@@ -54,6 +54,7 @@ class Ticker:
         trouble = EVENT_JOB_ERROR | EVENT_JOB_MISSED | EVENT_JOB_MAX_INSTANCES
         self._scheduler.add_listener(_job_trouble, trouble)
         self._running: set[asyncio.Task[None]] = set()
+        self._one_at_a_time = asyncio.Lock()
         for name, (interval, work) in {"tick": (tick, self.tick), **chores}.items():
             # Soon after the start: a service that is restarted more often than a chore's interval would never
             # come to it.
@@ -85,6 +86,12 @@ class Ticker:
             await asyncio.wait(self._running, timeout=STOP_GRACE_S)
         self._scheduler.shutdown(wait=False)
 
+    def wake(self) -> None:
+        """Look now: something was asked for that is not to wait for the next second."""
+        if self._scheduler.running:
+            task = asyncio.create_task(self._run(self.tick), name="tick")
+            self._running.add(task)
+
     @property
     def age_s(self) -> float:
         """Seconds since the last completed tick."""
@@ -92,7 +99,10 @@ class Ticker:
 
     async def tick(self) -> None:
         """Hand out what is due, as much as the queue has room for."""
-        now = self._clock.now()
+        async with self._one_at_a_time:
+            await self._tick(self._clock.now())
+
+    async def _tick(self, now: datetime) -> None:
         try:
             await self._repair_clock_step(now)
             next_due = await self._store.query(lambda reader: reader.next_due())

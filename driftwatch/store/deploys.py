@@ -74,6 +74,7 @@ class Deploys(Unit):
         values = {
             "state": DeployState.SETTLING,
             "progress": run.progress.to_json() if run.progress else None,
+            "reads": run.progress.reads if run.progress else 0,
             "events": list(run.events),
         }
         self._run(sql.UPDATE_RUN_OUTCOMES, {"key": run.release.id, "of_server": key, **values})
@@ -161,6 +162,7 @@ class Deploys(Unit):
             "run_release": release.id,
             "state": DeployState.WAITING,
             "due_at": due_at,
+            "reads": 0,
             "counts": {},
             "changed": False,
             "breaking": False,

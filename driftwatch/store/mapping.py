@@ -340,7 +340,7 @@ def deploy_outcome(row: RowMapping) -> DeployOutcome:
         breaking=row["breaking"],
         summary=row["summary"],
         level=row["level"],
-        reads=row["progress"]["reads"] if row["progress"] else 0,
+        reads=row["reads"],
         finished_at=row["finished_at"],
         run=row["run"],
         events=tuple(row["events"]),
@@ -351,6 +351,7 @@ def deploy_outcome_values(value: DeployOutcome) -> Values:
     """What a run that is over leaves behind, for every release that it looked after."""
     return {
         "state": value.state,
+        "reads": value.reads,
         "verdict": value.verdict,
         "counts": dict(value.counts),
         "changed": value.changed,

@@ -526,6 +526,7 @@ class DeployOutcome(Row, table=True):
     due_at: datetime = Field(sa_type=Moment)
     """No read before this counts."""
     progress: Json = Field(sa_type=JsonText, nullable=True)
+    reads: int = Field(sa_type=sa.Integer)
     verdict: DeployVerdict | None = Field(sa_type=words(DeployVerdict))
     counts: Json = Field(sa_type=JsonText)
     changed: bool

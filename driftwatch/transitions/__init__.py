@@ -42,7 +42,7 @@ from driftwatch.transitions.decide import apply, decide
 from driftwatch.transitions.memory import Incident, Memory, Policy, SubjectState, TlsNotice
 from driftwatch.transitions.personal import accept, ack
 from driftwatch.transitions.standing import Standing, standing
-from driftwatch.transitions.values import ERAS, check_subject, names_pair, toolset_subject
+from driftwatch.transitions.values import ERAS, check_subject, names_pair, toolset_subject, value_of
 
 __all__ = [
     "ERAS",
@@ -64,4 +64,5 @@ __all__ = [
     "names_pair",
     "standing",
     "toolset_subject",
+    "value_of",
 ]

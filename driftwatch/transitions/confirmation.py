@@ -94,6 +94,18 @@ def adopt(state: SubjectState, sighting: Sighting, since: datetime) -> SubjectSt
     )
 
 
+def take_turns(step: Step, spoken: Mapping[str, int]) -> Step:
+    """The step of a subject that is told as unsettled: ``spoken`` counts how often each value was read."""
+    after = replace(
+        step.after,
+        flapping=True,
+        turns=dict(spoken),
+        turning_since=step.after.turning_since or step.after.pending_since or step.after.last_observed_at,
+        stable_count=0,
+    )
+    return Step(step.before, after, Outcome.UNSETTLED)
+
+
 def unblocked(state: SubjectState) -> SubjectState:
     """The state of a subject that nothing blocks any more."""
     return replace(state, blocked_by=None, blocked_since=None, blocked_code=None)

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import datetime
+from types import MappingProxyType
 
 from driftwatch.model import Era, EventKind, Report, State, Trigger
 from driftwatch.transitions.causes import Causes
@@ -38,6 +39,7 @@ def decide(
     run: str,
     unclear: Collection[Era] = (),
     dates: bool = True,
+    unsettled: Mapping[str, Mapping[str, int]] = MappingProxyType({}),
 ) -> Changes:
     """What one conclusive report changes. Pure: the same input gives the same output, ids included.
 
@@ -46,9 +48,17 @@ def decide(
     from the remembered one, results are re-based instead of told. ``unclear`` names the eras whose first
     request met a refusal, an overload or silence, so that their absence from the report means nothing.
     Without ``dates`` nothing is concluded from how long a certificate lasts: the clock was just stepped.
+    ``unsettled`` holds, by toolset subject, the values that took turns until the time of a deploy was up, and
+    how often each was read.
     """
     ledger = Ledger(
-        memory or Memory(server=report.server), report, policy=policy, settings=settings, now=now, run=run
+        memory or Memory(server=report.server),
+        report,
+        policy=policy,
+        settings=settings,
+        now=now,
+        run=run,
+        unsettled=unsettled,
     )
     causes = Causes(report)
     for result in causes.roots_first():

@@ -40,13 +40,23 @@ class Ledger:
     """The changes of one report while they are being found out; the memory stays as it was."""
 
     def __init__(
-        self, memory: Memory, report: Report, *, policy: Policy, settings: str, now: datetime, run: str
+        self,
+        memory: Memory,
+        report: Report,
+        *,
+        policy: Policy,
+        settings: str,
+        now: datetime,
+        run: str,
+        unsettled: Mapping[str, Mapping[str, int]],
     ) -> None:
         """Things were seen at ``report.taken_at``; events happen at ``now``."""
         self.memory = memory
         self.report = report
         self.policy = policy
         self.settings = settings
+        self.unsettled = unsettled
+        """By toolset, the values of which a deploy's reads did not agree."""
         self.at = report.taken_at
         self.first = not memory.states
         self.seen: set[str] = set()

@@ -8,7 +8,15 @@ from driftwatch.toolset import Diff
 from driftwatch.transitions.causes import Causes
 from driftwatch.transitions.changes import ToolsetObservation
 from driftwatch.transitions.check_states import observe_check, shadow
-from driftwatch.transitions.confirmation import NO_WAIT, Outcome, Sighting, Step, adopt, advance
+from driftwatch.transitions.confirmation import (
+    NO_WAIT,
+    Outcome,
+    Sighting,
+    Step,
+    adopt,
+    advance,
+    take_turns,
+)
 from driftwatch.transitions.ledger import Ledger, Verdict
 from driftwatch.transitions.memory import SubjectState
 from driftwatch.transitions.values import (
@@ -55,10 +63,12 @@ def observe_toolset(ledger: Ledger, observation: ToolsetObservation) -> None:
         return
     step = advance(state, sighting, ledger.policy)
     if step.outcome.confirms:
-        if _accepts(ledger, diff):
+        if _accepts(ledger, state, diff):
             step = Step(step.before, replace(step.after, accepted=pair), step.outcome)
         ledger.confirm(step, _verdict(ledger, step, diff))
     else:
+        if subject in ledger.unsettled:
+            step = take_turns(step, ledger.unsettled[subject])
         _settle_or_keep(ledger, step, tracked=True)
 
 
@@ -142,9 +152,11 @@ def _begin(ledger: Ledger, subject: str, value: str) -> None:
     ledger.begin(state)
 
 
-def _accepts(ledger: Ledger, diff: Diff | None) -> bool:
+def _accepts(ledger: Ledger, before: SubjectState, diff: Diff | None) -> bool:
     if ledger.policy.accept == "deploy":
-        return ledger.report.trigger is Trigger.DEPLOY and diff is not None and not diff.breaking
+        # What nobody has accepted yet is not accepted along with what comes after it.
+        calm = before.confirmed == before.accepted
+        return calm and ledger.report.trigger is Trigger.DEPLOY and diff is not None and not diff.breaking
     return ledger.policy.accept == "always"
 
 

@@ -17,13 +17,15 @@ from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from driftwatch import config as configuration
+from driftwatch import deploys
 from driftwatch.alerts.deliver import AppriseSender
 from driftwatch.app import Outside, Service
 from driftwatch.config import Config
 from driftwatch.demo.sample import SampleServer
-from driftwatch.model import EventKind, Trigger
+from driftwatch.deploys import DeployOutcome
+from driftwatch.model import EventKind, Release, Trigger
 from driftwatch.probe import SystemResolver
-from driftwatch.store.ports import MessageStatus, Reader
+from driftwatch.store.ports import HookDelivery, MessageStatus, Reader
 from driftwatch.store.sqlite import SqliteStore
 from driftwatch.web.server import HttpServer
 
@@ -115,6 +117,9 @@ class World:
     """More TOML for some servers, by name."""
     http: str = ""
     """More TOML for [http]."""
+    tables: str = ""
+    """More TOML for the whole."""
+    _announced: int = 0
     _store: SqliteStore | None = None
 
     @property
@@ -125,6 +130,7 @@ class World:
             f'[[server]]\nname = "{name}"\nurl = "{url}"\n{self.keys.get(name, "")}'
             for name, url in self.servers.items()
         ]
+        tables += [self.tables]
         tables += [f'[[alert]]\nname = "{name}"\nurl = "{url}"' for name, url in self.channels.items()]
         path.write_text("\n\n".join(tables), encoding="utf-8")
         return configuration.load(path, {})
@@ -141,7 +147,10 @@ class World:
 
         def under_way(reader: Reader) -> bool:
             scheduled = {Trigger.INTERVAL, Trigger.CONFIRM}
-            handed_out = any(request.trigger in scheduled for request in reader.waiting_requests())
+            handed_out = any(
+                request.trigger in scheduled or request.due_at <= self.clock.now()
+                for request in reader.waiting_requests()
+            )
             return handed_out or bool(reader.messages(MessageStatus.SENDING, 1))
 
         return self.read(under_way)
@@ -156,6 +165,40 @@ class World:
         """Let so many more probes be made; with large steps there may be some more than that."""
         already = self.runs(server)
         await self.clock.advance_until(lambda: self.runs(server) >= already + number, step_s=step_s)
+
+    def announce(self, ref: str, *servers: str, **words: Any) -> Release:
+        """A deploy is announced, as the webhook's door does it; the release as it was written."""
+        self._announced += 1
+        hook = self.config.hook
+        release = Release(
+            id=f"release-{self._announced}",
+            ref=ref,
+            received_at=self.clock.now(),
+            servers=servers or ("bookshop",),
+            **words,
+        )
+        delivery = HookDelivery(
+            id=f"delivery-{self._announced}", body_sha256="", received_at=release.received_at
+        )
+        store = SqliteStore(self.folder / "driftwatch.db")
+        try:
+            with store.write() as tx:
+                requests = deploys.probes(release, delay=hook.delay)
+                answered = tx.announce(delivery, release, requests, debounce=hook.debounce)
+                found = tx.release(answered.release or "")
+        finally:
+            store.close()
+        assert found is not None
+        return found
+
+    def outcome(self, release: Release, server: str = "bookshop") -> DeployOutcome:
+        outcomes = self.read(lambda reader: reader.deploy(release.id))
+        return next(outcome for outcome in outcomes if outcome.server == server)
+
+    async def settle(self, release: Release, *, step_s: float = 2) -> DeployOutcome:
+        """Let time pass until the release is over, and what it has to tell has left."""
+        await self.clock.advance_until(lambda: self.outcome(release).state.over, step_s=step_s)
+        return self.outcome(release)
 
     def close(self) -> None:
         if self._store is not None:

@@ -50,6 +50,19 @@ class Release:
     ref: str
     line: str
     """``v42 (1a2b3c4), before it v41, by ci, https://...``."""
+    relation: str = ""
+    """``by`` or ``after`` for a change; empty where it is about the release itself."""
+
+    @property
+    def ending(self) -> str:
+        """What a title ends with: ``release v42``, or ``after release v42``."""
+        return f"after release {self.ref}" if self.relation == "after" else f"release {self.ref}"
+
+    @property
+    def fact(self) -> str:
+        """The whole line, such as ``Changed by release: v42``."""
+        begins = {"by": "Changed by release", "after": "After release"}.get(self.relation, "Release")
+        return f"{begins}: {self.line}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,7 +155,7 @@ def strings(value: Json) -> tuple[str, ...]:
 
 
 def release(details: Mapping[str, Json]) -> Release | None:
-    """The release in an event's details: a ref, or ``{ref, commit, previous_ref, actor, link}``."""
+    """The release in an event's details: a ref, or ``{ref, commit, previous_ref, actor, link, relation}``."""
     told = details.get("release")
     if isinstance(told, str):
         return Release(label(told), label(told))
@@ -158,7 +171,7 @@ def release(details: Mapping[str, Json]) -> Release | None:
         line += f", by {label(str(told['actor']))}"
     if told.get("link"):
         line += f", {foreign(str(told['link']), 160)}"
-    return Release(ref, line)
+    return Release(ref, line, str(told.get("relation") or ""))
 
 
 def gap_line(details: Mapping[str, Json]) -> tuple[str, ...]:

@@ -40,8 +40,10 @@ def changed(event: Event, voice: Voice) -> Note:
 def returned(event: Event, voice: Voice) -> Note:
     """The toolset is again one that was confirmed before."""
     seen = time_of(event.details.get("seen_before"))
+    of = event.details.get("seen_release")
+    which = f"the list of release {label(str(of))}" if of else "the list"
     known = (
-        f"It is the list that was last seen {voice.at(seen)}."
+        f"It is {which} that was last seen {voice.at(seen)}."
         if seen
         else "It is a list that was seen before."
     )

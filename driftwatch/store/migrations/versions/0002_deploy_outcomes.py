@@ -37,6 +37,7 @@ def upgrade() -> None:
         ),
         sa.Column("due_at", columns.Moment(), nullable=False),
         sa.Column("progress", columns.JsonText(), nullable=True),
+        sa.Column("reads", sa.Integer(), nullable=False),
         sa.Column(
             "verdict",
             sa.Enum(

@@ -1,0 +1,75 @@
+"""Releases that changed nothing, changed something for a moment, or could not be read."""
+
+from collections.abc import Mapping
+
+from driftwatch.alerts.text import count, foreign
+from driftwatch.alerts.wording.calm import short_pair, subject_words
+from driftwatch.alerts.wording.note import Note, Voice, began, release, words
+from driftwatch.model import Event, Json
+from driftwatch.toolset import Diff
+
+
+def deployed(event: Event, voice: Voice) -> Note:
+    """The run after a release is over, and this is all that there is to say."""
+    blip = event.details.get("blip")
+    if isinstance(blip, Mapping):
+        return _blip(event, blip)
+    if event.details.get("state") == "inconclusive":
+        return _inconclusive(event, voice)
+    return Note(
+        server=event.server,
+        level=event.level,
+        phrase="unchanged",
+        tally="unchanged",
+        lines=(f"Unchanged by this release: the toolset and every check, {_reads(event)}.",),
+        release=release(event.details),
+    )
+
+
+def _blip(event: Event, blip: Mapping[str, Json]) -> Note:
+    """The release showed another list for a moment; it was never confirmed."""
+    what = subject_words(str(blip.get("subject") or ""))
+    times = blip.get("times")
+    read = f"read {count(times, 'time')}" if isinstance(times, int) else "read"
+    other = short_pair(str(blip.get("fingerprint") or ""))
+    told = blip.get("diff")
+    try:
+        diff = Diff.from_json(told) if isinstance(told, Mapping) else None
+    except (KeyError, TypeError):  # written by another version
+        diff = None
+    return Note(
+        server=event.server,
+        level=event.level,
+        phrase="toolset changed for a moment",
+        tally="toolset changed and back",
+        lines=(
+            f"{what}: another list, {other}, was {read} and is gone again.",
+            "A client that listed the tools in between may still hold the other list.",
+        ),
+        items=tuple(foreign(change.message) for change in diff.changes) if diff else (),
+        since=began(event),
+        release=release(event.details),
+    )
+
+
+def _inconclusive(event: Event, voice: Voice) -> Note:
+    """The time was up, and the server had not shown enough to judge."""
+    root = event.details.get("root")
+    return Note(
+        server=event.server,
+        level=event.level,
+        phrase="not settled - too few answers",
+        tally="not settled",
+        lines=(
+            f"What this release did is not known: {_reads(event)}, and too few of them saw the tools.",
+            f"The last one: transport/endpoint {words(str(root) if root else None)}.",
+        ),
+        since=began(event),
+        release=release(event.details),
+        fix=voice.fix("transport/endpoint"),
+    )
+
+
+def _reads(event: Event) -> str:
+    reads = event.details.get("reads")
+    return count(reads, "read") if isinstance(reads, int) else "several reads"

@@ -1,0 +1,294 @@
+"""The reads after a release, inside the transactions that record them: what counts, and what is told.
+
+What a run finds out on its way is written at once and held back; it leaves when the release is over on all of
+its servers, as one message. Should anything go wrong in between, it leaves by itself a little later.
+"""
+
+import uuid
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from driftwatch import deploys, toolset, transitions
+from driftwatch.deploys import DeployOutcome, Look, Phase, Progress, Rules, attribution
+from driftwatch.model import DeployState, Depth, Event, EventKind, Json, Level, Release, Report, State
+from driftwatch.store.ports import DeliveryPlan, DeployRun, Reader, RunRecord, Tx
+from driftwatch.transitions import Changes, Memory, Policy
+from driftwatch.transitions.values import ENDPOINT
+
+HELD_LONGER = timedelta(minutes=1)
+"""What is told leaves this long after the time of its run is up, even if nobody lets it go."""
+
+_STATES = {
+    Phase.SETTLED: DeployState.SETTLED,
+    Phase.UNSETTLED: DeployState.UNSETTLED,
+    Phase.LOST: DeployState.INCONCLUSIVE,
+    Phase.UNSURE: DeployState.INCONCLUSIVE,
+}
+
+
+class Decide(Protocol):
+    """What one report changes, by the numbers of a policy."""
+
+    def __call__(self, *, policy: Policy, unsettled: Mapping[str, Mapping[str, int]] = ...) -> Changes:
+        """``transitions.decide`` for this report. Pure: it may be asked twice."""
+
+
+class Plan(Protocol):
+    """Who is told of some events."""
+
+    def __call__(self, events: Collection[Event], *, group_wait: timedelta) -> list[DeliveryPlan]:
+        """The rows of the outbox, which leave no sooner than after ``group_wait``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How the reads after a release are made, and what is told of one that changes nothing."""
+
+    rules: Rules = field(default_factory=Rules)
+    on_unchanged: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visit:
+    """One read of a deploy run, recorded and not judged yet."""
+
+    deploy: DeployRun
+    run: RunRecord
+    memory: Memory | None
+    """What was remembered before it."""
+    policy: Policy
+    """That of the server's regular probes."""
+    decide: Decide
+    plan: Plan
+    settings: Settings
+    now: datetime
+
+
+def follow(tx: Tx, visit: Visit) -> Changes:
+    """Let one read count: go on, or end the run with everything that it has to tell."""
+    deploy, report, now, rules = visit.deploy, visit.run.report, visit.now, visit.settings.rules
+    if report.taken_at < deploy.due_at:
+        # It began before the newest announcement: what it saw may be the past.
+        _read_again(tx, replace(deploy, progress=None), visit, at=deploy.due_at, depth=Depth.FULL)
+        return Changes()
+    before = deploy.progress or _begin(visit)
+    progress = deploys.advance(before, _look(report))
+    changes, pending = Changes(), False
+    if progress.latest:
+        changes = visit.decide(policy=_as_confirmations(visit.policy, rules.reads))
+        pending = any(
+            state.pending and not state.flapping for state in _after(visit, changes).states.values()
+        )
+    phase = deploys.phase(progress, rules, now, pending=pending)
+    if phase is Phase.UNSETTLED:
+        changes = visit.decide(
+            policy=_as_confirmations(visit.policy, rules.reads), unsettled=_disagreeing(progress)
+        )
+    elif phase is Phase.LOST:
+        changes = visit.decide(policy=_as_confirmations(visit.policy, 1))
+    relation = attribution.AFTER if phase is Phase.LOST else attribution.BY
+    told = _about(tx, deploy.release, visit.run.request.server)
+    changes = _named(tx, changes, told, relation, deploy.release)
+    held = visit.plan(changes.events, group_wait=rules.timeout + HELD_LONGER)
+    if progress.latest or phase is not Phase.READING:
+        tx.apply(visit.run.request.server, changes, held)
+    deploy = replace(
+        deploy,
+        progress=progress,
+        events=(*deploy.events, *(event.id for event in changes.events if event.alerts)),
+    )
+    if phase is Phase.READING:
+        in_doubt = pending and _check_in_doubt(_after(visit, changes))
+        depth = Depth.FULL if in_doubt or not progress.thorough else Depth.LIGHT
+        at = deploys.next_read(progress, rules, now)
+        _read_again(tx, deploy, visit, at=at, depth=depth)
+        return changes
+    return replace(changes, events=(*changes.events, _end(tx, visit, deploy, changes, phase)))
+
+
+def after(tx: Reader, server: str, events: Collection[Event], now: datetime) -> tuple[Event, ...]:
+    """The events of a regular probe: changes that came soon after a release name it."""
+    if not any(event.alerts for event in events):
+        return tuple(events)
+    release = next(iter(tx.releases(server, limit=1)), None)
+    if release is None:
+        return tuple(events)
+    told = {**_about(tx, release, server), "relation": attribution.AFTER}
+    return tuple(
+        attribution.named(_with_origin(tx, event), told)
+        if attribution.follows(event, release, now)
+        else _with_origin(tx, event)
+        for event in events
+    )
+
+
+def _end(tx: Tx, visit: Visit, deploy: DeployRun, changes: Changes, phase: Phase) -> Event:
+    """Close the run: what became of it, the event that says so, and what was held back leaves."""
+    server, now, progress = visit.run.request.server, visit.now, deploy.progress
+    assert progress is not None  # noqa: S101 - this read has made one
+    recorded = {event.id: event for event in changes.events}
+    events = [found for id_ in deploy.events if (found := recorded.get(id_) or tx.event(id_))]
+    drift = _drift(events, progress)
+    standing = transitions.standing(_after(visit, changes).states.values())
+    counts = {state.value: number for state, number in standing.counts.items()}
+    state = _STATES[phase]
+    breaking = any(diff.get("breaking") for diff in drift)
+    outcome = DeployOutcome(
+        release=deploy.release.id,
+        server=server,
+        run_release=deploy.release.id,
+        state=state,
+        verdict=deploys.verdict(state, counts=counts, changed=progress.changed, breaking=breaking),
+        counts=counts,
+        changed=progress.changed,
+        breaking=breaking,
+        summary="; ".join(dict.fromkeys(str(diff.get("summary")) for diff in drift)),
+        level=max((event.level for event in events), key=lambda level: level.rank, default=None),
+        reads=progress.reads,
+        finished_at=now,
+        run=visit.run.id,
+    )
+    blip = None if progress.changed or events else _blip(tx, server, progress)
+    news = not events and (visit.settings.on_unchanged or blip or state is DeployState.INCONCLUSIVE)
+    over = Event(
+        id=str(uuid.uuid5(uuid.UUID(visit.run.id), EventKind.DEPLOYED)),
+        server=server,
+        kind=EventKind.DEPLOYED,
+        level=Level.WARNING if state is DeployState.INCONCLUSIVE else Level.INFO,
+        alerts=bool(news),
+        at=now,
+        run=visit.run.id,
+        since=progress.started_at,
+        details={
+            "release": _about(tx, deploy.release, server),
+            "state": state.value,
+            "verdict": outcome.verdict.value if outcome.verdict else None,
+            "counts": counts,
+            "changed": progress.changed,
+            "summary": outcome.summary,
+            "reads": progress.reads,
+            "answers": [dict(answer.toolsets) | {"times": answer.times} for answer in progress.answers],
+            "root": _look(visit.run.report).root,
+            "blip": blip,
+        },
+    )
+    tx.record_event(over, visit.plan([over], group_wait=visit.settings.rules.timeout + HELD_LONGER))
+    ids = (*deploy.events, *([over.id] if news else ()))
+    tx.end_deploy(replace(outcome, events=ids), now)
+    return over
+
+
+def _read_again(tx: Tx, deploy: DeployRun, visit: Visit, *, at: datetime, depth: Depth) -> None:
+    request = replace(visit.run.request, due_at=at, depth=depth, release_ref=deploy.release.id, attempt=1)
+    # The row of this read goes first: a server has one.
+    tx.request_done(visit.run.request)
+    tx.go_on(deploy, request)
+
+
+def _begin(visit: Visit) -> Progress:
+    states = visit.memory.states if visit.memory else {}
+    before = {
+        subject: state.confirmed
+        for subject, state in states.items()
+        if subject.startswith("toolset:") and subject.endswith(f":{visit.run.report.credential}")
+    }
+    endpoint = states.get(transitions.check_subject(ENDPOINT))
+    root = None
+    if endpoint is not None and not endpoint.blocked_by:
+        blind = endpoint.confirmed.startswith(State.NOT_CHECKED)
+        root = endpoint.confirmed if blind or (endpoint.confirmed == State.VERIFIED and not before) else None
+    return Progress(started_at=visit.run.report.taken_at, before=before, root=root)
+
+
+def _look(report: Report) -> Look:
+    return Look(
+        at=report.taken_at,
+        full=report.depth is Depth.FULL,
+        toolsets={
+            transitions.toolset_subject(surface.era, report.credential): surface.fingerprint.pair
+            for surface in report.surfaces
+            if surface.fingerprint
+        },
+        root=transitions.value_of(report.result(ENDPOINT)),
+    )
+
+
+def _as_confirmations(policy: Policy, reads: int) -> Policy:
+    """The numbers of a deploy's reads: so many must agree, and then nothing is waited for."""
+    return replace(policy, confirm=reads, loss_confirm=timedelta(0), unsettled=timedelta.max)
+
+
+def _after(visit: Visit, changes: Changes) -> Memory:
+    return transitions.apply(visit.memory, changes, visit.run.report)
+
+
+def _check_in_doubt(memory: Memory) -> bool:
+    return any(
+        state.pending and not state.flapping and state.subject.startswith("check:")
+        for state in memory.states.values()
+    )
+
+
+def _disagreeing(progress: Progress) -> dict[str, dict[str, int]]:
+    """The values of each toolset that was read with several."""
+    subjects = {subject for answer in progress.answers for subject in answer.toolsets}
+    spoken = {subject: progress.spoken(subject) for subject in sorted(subjects)}
+    return {subject: values for subject, values in spoken.items() if len(values) > 1}
+
+
+def _about(reader: Reader, release: Release, server: str) -> dict[str, Json]:
+    earlier = reader.releases(server, before=release.received_at, limit=1)
+    return attribution.told(release, previous_ref=earlier[0].ref if earlier else None)
+
+
+def _named(
+    reader: Reader, changes: Changes, told: Mapping[str, Json], relation: str, release: Release
+) -> Changes:
+    """The changes with events that name their release, and the release that an earlier list was of."""
+
+    def name(event: Event) -> Event:
+        change = event.kind in attribution.CHANGES
+        known = _with_origin(reader, event)
+        event = attribution.named(known, {**told, "relation": relation} if change else told)
+        return attribution.expected(event) if release.expect_change else event
+
+    return replace(changes, events=tuple(map(name, changes.events)))
+
+
+def _with_origin(reader: Reader, event: Event) -> Event:
+    """The event of a toolset that is back, with the release by which it came the last time."""
+    if event.kind is not EventKind.TOOLSET_RETURNED or event.server is None or event.subject is None:
+        return event
+    stretches = reader.intervals(event.server, event.subject)
+    known = next((each for each in stretches if each.value == event.after and each.event), None)
+    began = reader.event(known.event) if known and known.event else None
+    release = began.details.get("release") if began else None
+    if not isinstance(release, Mapping):
+        return event
+    return replace(event, details={**event.details, "seen_release": release.get("ref")})
+
+
+def _drift(events: Collection[Event], progress: Progress) -> list[Mapping[str, Json]]:
+    """The differences from what was there before, one for each surface."""
+    return [
+        event.details["diff"]
+        for event in events
+        if event.kind in attribution.TOOLSETS
+        and event.details.get("diff")
+        and event.after == progress.latest.get(event.subject or "")
+    ]
+
+
+def _blip(reader: Reader, server: str, progress: Progress) -> Mapping[str, Json] | None:
+    """What the toolset was for a moment during the run, where it is as before again."""
+    for answer in progress.answers:
+        for subject, pair in answer.toolsets.items():
+            old, new = progress.before.get(subject), pair
+            if old is None or old == new:
+                continue
+            one, other = reader.toolset(server, old), reader.toolset(server, new)
+            difference = toolset.diff(one.content, other.content).to_json() if one and other else None
+            return {"subject": subject, "fingerprint": new, "times": answer.times, "diff": difference}
+    return None
