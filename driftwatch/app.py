@@ -19,6 +19,7 @@ from datetime import datetime, timedelta
 from driftwatch import deploys, rollout, transitions
 from driftwatch.alerts.deliver import AppriseSender
 from driftwatch.alerts.outbox import Outbox, Sender
+from driftwatch.alerts.ping import ping
 from driftwatch.alerts.route import ChannelRule, plan, trial
 from driftwatch.alerts.wording import Voice
 from driftwatch.clock import Clock, SystemClock
@@ -27,7 +28,7 @@ from driftwatch.errors import StoreBusyError, StoreError
 from driftwatch.model import Event, EventKind, Level, ProbeRequest
 from driftwatch.observe import Observer, Watched, checks_policy, prober
 from driftwatch.probe import Pause, Resolver, SystemResolver, Target
-from driftwatch.schedule import backups, certificates, resuming
+from driftwatch.schedule import backups, certificates, heartbeat, resuming
 from driftwatch.schedule.backups import Backups
 from driftwatch.schedule.certificates import CertificateDates
 from driftwatch.schedule.due import DueTimes, first_due
@@ -217,6 +218,13 @@ class Service:
             windows=config.alerts.windows,
             told=outbox.wake,
         )
+        pulse = heartbeat.Heartbeat(
+            store,
+            settings=lambda: self._config.heartbeat,
+            storing=lambda: observer.storing and ticker.storing,
+            ping=ping,
+            clock=outside.clock,
+        )
         nightly = Backups(store, keep=lambda: self._config.storage.backups, now=outside.clock.now)
         silences = Resuming(store=store, clock=outside.clock, alerts=config.alerts, told=outbox.wake)
         ticker = Ticker(
@@ -229,6 +237,7 @@ class Service:
                 "certificates": (certificates.EVERY, dates.run),
                 "backup": (backups.LOOK_EVERY, nightly.run),
                 "resume": (resuming.EVERY, silences.run),
+                "heartbeat": (heartbeat.LOOK_EVERY, pulse.run),
             },
             tick=outside.tick,
         )
@@ -249,6 +258,7 @@ class Service:
                 clock_steps=ticker.clock_steps,
                 probes=observer.counts,
                 deliveries=outbox.counts,
+                heartbeat_at=pulse.taken_at,
             )
 
         self._vitals = vitals

@@ -9,7 +9,6 @@ AHEAD: Mapping[str, frozenset[str]] = {
     "server": frozenset({"previous_name"}),
     "alerts": frozenset({"reminder", "on_unchanged_deploy"}),
     "http": frozenset({"read_token", "read_token_file", "admin_token", "admin_token_file", "public_status"}),
-    "heartbeat": frozenset({"url", "url_file"}),
 }
 """By table, the keys whose feature is not there yet."""
 

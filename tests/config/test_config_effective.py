@@ -324,7 +324,7 @@ def test_a_key_that_this_version_does_not_act_on_is_named(tmp_path: Path) -> Non
     )
     warnings = load(path, {}).warnings
     named = [text.partition(":")[0] for text in warnings]
-    assert named == ["monitor.canary_url", "heartbeat.url"]
+    assert named == ["monitor.canary_url"]
     plain = '[[server]]\nname = "api"\nurl = "https://h/mcp"\n[[alert]]\nname = "ops"\nurl = "json://h/"\n'
     path.write_text(plain, encoding="utf-8")
     assert load(path, {}).warnings == ()
