@@ -41,6 +41,8 @@ class LocalQueue:
         self._running: dict[str, asyncio.Task[None]] = {}
         self._hosts: Counter[str] = Counter()
         self._changed = asyncio.Event()
+        self.on_empty: Callable[[], None] = lambda: None
+        """Called when nothing waits any more and a worker has become free."""
 
     def put(self, request: ProbeRequest) -> None:
         """Take a request that the store has handed out; the one with the higher priority goes first."""
@@ -76,6 +78,7 @@ class LocalQueue:
     async def drain(self, seconds: float) -> bool:
         """Start nothing more and wait for what runs, at most ``seconds``; True when all is done."""
         self._waiting.clear()
+        self.on_empty = lambda: None
         if not self._running:
             return True
         _, pending = await asyncio.wait(self._running.values(), timeout=seconds)
@@ -116,3 +119,5 @@ class LocalQueue:
             if not self._hosts[host]:
                 del self._hosts[host]
             self._changed.set()
+            if not self._waiting:
+                self.on_empty()

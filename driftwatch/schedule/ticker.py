@@ -11,6 +11,7 @@ from typing import Any
 
 from apscheduler.events import EVENT_JOB_ERROR, EVENT_JOB_MAX_INSTANCES, EVENT_JOB_MISSED, JobEvent
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
+from apscheduler.schedulers.base import STATE_RUNNING
 
 from driftwatch.clock import Clock, StepWatch
 from driftwatch.errors import StoreError
@@ -67,6 +68,9 @@ class Ticker:
                 args=[work],
                 next_run_time=first,
             )
+        self._more = False
+        """Whether the last tick left something that is due, because the queue had no room for it."""
+        queue.on_empty = self._go_on
         self._ticked_at = self._told_at = clock.monotonic()
         self.storing = True
         """False after a tick that the database refused, until it takes one again."""
@@ -88,7 +92,7 @@ class Ticker:
 
     def wake(self) -> None:
         """Look now: something was asked for that is not to wait for the next second."""
-        if self._scheduler.running:
+        if self._scheduler.state == STATE_RUNNING:
             task = asyncio.create_task(self._run(self.tick), name="tick")
             self._running.add(task)
 
@@ -103,15 +107,18 @@ class Ticker:
             await self._tick(self._clock.now())
 
     async def _tick(self, now: datetime) -> None:
+        self._more = False
         try:
             await self._repair_clock_step(now)
             next_due = await self._store.query(lambda reader: reader.next_due())
             room = self._queue.room()
-            if next_due is not None and next_due <= now and room:
+            is_due = next_due is not None and next_due <= now
+            self._more = is_due and not room
+            if is_due and room:
                 busy = tuple(self._queue.busy())
-                for request in await self._store.transact(
-                    lambda tx: tx.take_due(now, room, self._schedule, busy)
-                ):
+                taken = await self._store.transact(lambda tx: tx.take_due(now, room, self._schedule, busy))
+                self._more = len(taken) == room
+                for request in taken:
                     self._queue.put(request)
         except StoreError as error:
             self._refused(str(error))
@@ -120,6 +127,12 @@ class Ticker:
                 log.info("the tick can use the database again")
             self.storing = True
         self._ticked_at = self._clock.monotonic()
+
+    def _go_on(self) -> None:
+        """Tick at once where more is due than the queue had room for: its workers never wait for it."""
+        if self._more:
+            self._more = False
+            self.wake()
 
     def _refused(self, sentence: str) -> None:
         """Say what is wrong with the database, once and then now and again: a tick comes every second."""

@@ -1,3 +1,4 @@
+import asyncio
 import contextlib
 import logging
 from collections.abc import AsyncIterator, Callable
@@ -9,10 +10,10 @@ from typing import TypeVar
 import pytest
 
 from driftwatch.errors import StoreError
-from driftwatch.model import Depth, Trigger
+from driftwatch.model import Depth, ProbeRequest, Trigger
 from driftwatch.schedule.due import DueTimes
 from driftwatch.schedule.queue import LocalQueue
-from driftwatch.schedule.ticker import Ticker
+from driftwatch.schedule.ticker import TICK, Ticker
 from driftwatch.store.ports import Reader, ServerRecord
 from driftwatch.store.sqlite import SqliteStore
 
@@ -69,7 +70,9 @@ def record(name: str, due: datetime) -> ServerRecord:
 
 
 @contextlib.asynccontextmanager
-async def desk(folder: Path, *servers: str, concurrency: int = 8) -> AsyncIterator[Desk]:
+async def desk(
+    folder: Path, *servers: str, concurrency: int = 8, tick: timedelta = TICK
+) -> AsyncIterator[Desk]:
     clock = TwoClocks()
     store = SqliteStore(folder / "driftwatch.db", clock=clock.now)
     store.migrate()
@@ -80,7 +83,7 @@ async def desk(folder: Path, *servers: str, concurrency: int = 8) -> AsyncIterat
         name: DueTimes(name, interval=QUARTER, full_interval=QUARTER * 24, random=lambda: 0.0)
         for name in servers
     }
-    ticker = Ticker(store=store, queue=queue, clock=clock, due_times=due_times, chores={})
+    ticker = Ticker(store=store, queue=queue, clock=clock, due_times=due_times, chores={}, tick=tick)
     try:
         yield Desk(clock, store, queue, ticker)
     finally:
@@ -176,3 +179,26 @@ async def test_the_age_of_the_last_tick_tells_a_stuck_loop(tmp_path: Path) -> No
         assert at.ticker.age_s == 0
         at.clock.pass_time(timedelta(seconds=45))
         assert at.ticker.age_s == 45
+
+
+async def test_workers_that_are_done_do_not_wait_for_the_next_second(tmp_path: Path) -> None:
+    names = [f"server-{number}" for number in range(20)]
+    visited: list[str] = []
+    done = asyncio.Event()
+    async with desk(tmp_path, *names, concurrency=1, tick=timedelta(hours=1)) as at:
+
+        async def handle(request: ProbeRequest) -> None:
+            await at.store.transact(lambda tx: tx.request_done(request))
+            visited.append(request.server)
+            if len(visited) == len(names):
+                done.set()
+
+        working = asyncio.create_task(at.queue.run(handle))
+        at.ticker.start()
+        # Two are handed out at a time, and the tick comes once an hour.
+        await at.ticker.tick()
+        async with asyncio.timeout(60):
+            await done.wait()
+        await at.ticker.stop()
+        working.cancel()
+    assert sorted(visited) == sorted(names)
