@@ -25,9 +25,10 @@ from driftwatch.alerts.wording import Voice
 from driftwatch.clock import Clock, SystemClock
 from driftwatch.config import Config, Server
 from driftwatch.errors import StoreBusyError, StoreError
+from driftwatch.guard import Canary, NetworkGuard
 from driftwatch.model import Event, EventKind, Level, ProbeRequest
 from driftwatch.observe import Observer, Watched, checks_policy, prober
-from driftwatch.probe import Pause, Resolver, SystemResolver, Target
+from driftwatch.probe import Pause, Resolver, SystemResolver, Target, TrustStore, canary
 from driftwatch.schedule import backups, certificates, heartbeat, resuming
 from driftwatch.schedule.backups import Backups
 from driftwatch.schedule.certificates import CertificateDates
@@ -198,6 +199,15 @@ class Service:
         )
         watching = {name: watched(config, server) for name, server in servers.items()}
         rules = [ChannelRule.of(channel) for channel in config.channels]
+        guard = NetworkGuard(
+            store=store,
+            clock=outside.clock,
+            hosts={name: server.host.rpartition(":")[0] for name, server in servers.items()},
+            channels=rules,
+            group_wait=config.alerts.group_wait,
+            canary=self._canary(),
+            told=outbox.wake,
+        )
         observer = Observer(
             watched=watching,
             store=store,
@@ -207,6 +217,7 @@ class Service:
             group_wait=config.alerts.group_wait,
             windows=config.alerts.windows,
             rollouts=rollouts(config),
+            guard=guard,
             told=outbox.wake,
         )
         dates = CertificateDates(
@@ -293,6 +304,15 @@ class Service:
         tx.resume_deploys(now)
         for event in _import_events(imported, now):
             tx.record_event(event, ())
+
+    def _canary(self) -> Canary | None:
+        """What asks the address that is always up, if one is configured."""
+        url, outside = self._config.monitor.canary_url, self._outside
+        if url is None:
+            return None
+        return functools.partial(
+            canary.answers, url, trust=TrustStore(), resolver=outside.resolver, now=outside.clock.now
+        )
 
     def _due_times(self, server: Server) -> DueTimes:
         monitor = self._config.monitor

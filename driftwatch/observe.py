@@ -21,6 +21,7 @@ from driftwatch.clock import Clock, StepWatch
 from driftwatch.config import Config, Server, Window
 from driftwatch.errors import StoreError, UsageError
 from driftwatch.evidence import Evidence, Missing, Surface
+from driftwatch.guard import NetworkGuard
 from driftwatch.model import (
     Depth,
     Era,
@@ -182,9 +183,10 @@ class Observer:
         group_wait: timedelta,
         windows: Sequence[Window] = (),
         rollouts: rollout.Settings | None = None,
+        guard: NetworkGuard | None = None,
         told: Callable[[], None] = lambda: None,
     ) -> None:
-        """``told`` is called when there is something to send."""
+        """``told`` is called when there is something to send; ``guard`` may call a visit inconclusive."""
         self._watched = watched
         self._store = store
         self._prober = prober
@@ -193,6 +195,7 @@ class Observer:
         self._group_wait = group_wait
         self._windows = tuple(windows)
         self._rollouts = rollouts or rollout.Settings()
+        self._guard = guard
         self._told = told
         self._steps = StepWatch(clock)
         self._stepped: set[str] = set()
@@ -205,9 +208,10 @@ class Observer:
     async def observe(self, request: ProbeRequest) -> Report | None:
         """Make one visit and remember what it changed.
 
-        None when nothing was recorded: the server is no longer configured, the run was recorded before, or
-        the database could not take it. A storage fault is never a state of the server: what was handed out
-        and not recorded is due again, and nothing is remembered of this visit.
+        None when nothing was recorded: the server is no longer configured, the run was recorded before, it
+        met driftwatch's own network (then it is made again), or the database could not take it. A storage
+        fault is never a state of the server: what was handed out and not recorded is due again, and nothing
+        is remembered of this visit.
         """
         watched = self._watched.get(request.server)
         if watched is None:
@@ -234,6 +238,9 @@ class Observer:
         diffs = Differences(self._store, request.server)
         known = await self._compared(remembered(memory, evidence.credential), read, diffs)
         judged = await asyncio.to_thread(judge, evidence, watched.checks, known, read)
+        if self._guard is not None and await self._guard.is_ours(request, judged.report, memory):
+            runs.warning("inconclusive", extra={"fields": {"server": request.server, "why": "own network"}})
+            return None
         observed = await self._observed(memory, judged, diffs)
         run = RunRecord(
             id=uuid.uuid4().hex,
@@ -246,6 +253,8 @@ class Observer:
 
         def record(tx: Tx) -> Changes | None:
             current = tx.lock_server(request.server)
+            if self._guard is not None:
+                current = self._guard.settled(current)
             if not tx.record_run(run):
                 tx.request_done(request)
                 return None

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from driftwatch.config.values import Table
 
 AHEAD: Mapping[str, frozenset[str]] = {
-    "monitor": frozenset({"canary_url"}),
     "server": frozenset({"previous_name"}),
     "alerts": frozenset({"reminder", "on_unchanged_deploy"}),
     "http": frozenset({"read_token", "read_token_file", "admin_token", "admin_token_file", "public_status"}),

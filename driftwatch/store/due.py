@@ -93,6 +93,11 @@ class DueTimes(Unit):
         """Do not visit the server before this time (its Retry-After)."""
         self._run(sql.UPDATE_SERVER, {"key": self._server_id(server), "not_before": not_before})
 
+    def hasten(self, servers: Sequence[str], at: datetime, *, full: bool = False) -> None:
+        """Visit some servers at this time, unless they are due earlier; with ``full`` by a full probe."""
+        for column in ("next_due_at", "next_full_at") if full else ("next_due_at",):
+            self._run(sql.HASTEN_VISIT[column], {"names": list(servers), column: at, "at": at})
+
     def repair_due(self, now: datetime, schedule: Plan) -> int:
         """Bring due times that lie further away than the schedule allows back to it; how many.
 

@@ -99,6 +99,14 @@ UPDATE_SERVER = sa.update(servers).where(servers.c.id == bindparam("key"))
 
 # --- due times
 
+HASTEN_VISIT = {
+    column.name: sa.update(servers).where(
+        servers.c.name.in_(bindparam("names", expanding=True)), servers.c.removed_at.is_(None), column > _AT
+    )
+    for column in (servers.c.next_due_at, servers.c.next_full_at)
+}
+"""By the due time that is brought forward."""
+
 _due = sa.case(
     (servers.c.confirm_due_at < servers.c.next_due_at, servers.c.confirm_due_at), else_=servers.c.next_due_at
 )

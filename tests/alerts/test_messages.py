@@ -940,6 +940,59 @@ dw:1fdf6801
     )
 
 
+def test_the_monitor_being_online_again(event: Any, message: Message) -> None:
+    over = event(
+        EventKind.MONITOR_OFFLINE,
+        Level.INFO,
+        server=None,
+        subject=None,
+        before=None,
+        after=None,
+        since=NOON - timedelta(minutes=95),
+        over=True,
+        duration_s=95 * 60,
+    )
+    assert (
+        message(over)
+        == """\
+[driftwatch] is online again after 1 h 35 min
+
+Servers can be reached again; driftwatch was cut off for 1 h 35 min.
+Nothing was watched meanwhile: 2026-11-02 10:25 to 12:00 UTC (11:25 to 13:00 Europe/Berlin).
+
+dw:1fdf6801
+"""
+    )
+
+
+def test_the_monitor_being_offline_without_a_canary(event: Any, message: Message) -> None:
+    offline = event(
+        EventKind.MONITOR_OFFLINE,
+        server=None,
+        subject=None,
+        before=None,
+        after=None,
+        hosts=3,
+        failed=3,
+        canary=False,
+        over=False,
+    )
+    assert (
+        message(offline)
+        == """\
+[driftwatch] seems to be offline - 3 of 3 hosts cannot be reached
+
+From here 3 of 3 hosts failed with network errors at once.
+So this says nothing about the servers: their states are kept, and nobody watches them for now.
+If this message arrived, look at the servers all the same.
+Since: 2026-11-02 11:59 UTC (12:59 Europe/Berlin)
+Fix: Check the network, the DNS and the proxy of the machine that runs driftwatch; a [monitor] canary_url tells an outage of all servers from one of its own.
+
+dw:1fdf6801
+"""
+    )
+
+
 def test_the_monitor_being_offline(event: Any, message: Message) -> None:
     assert (
         message(

@@ -318,13 +318,13 @@ def test_a_key_that_this_version_does_not_act_on_is_named(tmp_path: Path) -> Non
     path = tmp_path / "config.toml"
     path.write_text(
         '[monitor]\ncanary_url = "https://up.example.org/"\n'
-        '[[server]]\nname = "api"\nurl = "https://h.example/mcp"\nproxy = "http://127.0.0.1:3128"\n'
+        '[[server]]\nname = "api"\nurl = "https://h.example/mcp"\nprevious_name = "old-api"\n'
         '[[alert]]\nname = "ops"\nurl = "json://h.example/"\n[heartbeat]\nurl = "https://beat.example/x"\n',
         encoding="utf-8",
     )
     warnings = load(path, {}).warnings
     named = [text.partition(":")[0] for text in warnings]
-    assert named == ["monitor.canary_url"]
+    assert named == ['server "api".previous_name']
     plain = '[[server]]\nname = "api"\nurl = "https://h/mcp"\n[[alert]]\nname = "ops"\nurl = "json://h/"\n'
     path.write_text(plain, encoding="utf-8")
     assert load(path, {}).warnings == ()

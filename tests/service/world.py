@@ -24,7 +24,7 @@ from driftwatch.config import Config
 from driftwatch.demo.sample import SampleServer
 from driftwatch.deploys import DeployOutcome
 from driftwatch.model import EventKind, Release, Trigger
-from driftwatch.probe import SystemResolver
+from driftwatch.probe import Resolver, SystemResolver
 from driftwatch.store.ports import HookDelivery, MessageStatus, Reader
 from driftwatch.store.sqlite import SqliteStore
 from driftwatch.web.server import HttpServer
@@ -113,6 +113,9 @@ class World:
     servers: dict[str, str]
     listen: str = "127.0.0.1:0"
     interval: str = "15m"
+    monitor: str = ""
+    """More TOML for the monitor's table."""
+    resolver: Resolver = field(default_factory=SystemResolver)
     keys: dict[str, str] = field(default_factory=dict)
     """More TOML for some servers, by name."""
     http: str = ""
@@ -125,7 +128,10 @@ class World:
     @property
     def config(self) -> Config:
         path = self.folder / "config.toml"
-        tables = [f'[monitor]\ninterval = "{self.interval}"\n[http]\nlisten = "{self.listen}"\n{self.http}']
+        tables = [
+            f'[monitor]\ninterval = "{self.interval}"\n{self.monitor}',
+            f'[http]\nlisten = "{self.listen}"\n{self.http}',
+        ]
         tables += [
             f'[[server]]\nname = "{name}"\nurl = "{url}"\n{self.keys.get(name, "")}'
             for name, url in self.servers.items()
@@ -209,7 +215,7 @@ class World:
         config = self.config
         outside = Outside(
             clock=self.clock,
-            resolver=SystemResolver(),
+            resolver=self.resolver,
             sender=AppriseSender(secrets=config.secrets()),
             random=lambda: 0.0,
             tick=timedelta(milliseconds=20),

@@ -5,25 +5,45 @@ from driftwatch.alerts.wording.note import Note, Voice, began, span, time_of
 from driftwatch.model import Event
 
 
-def offline(event: Event, _voice: Voice) -> Note:
+def offline(event: Event, voice: Voice) -> Note:
     """Everything failed at once, and so did the canary: it is this machine's network."""
+    if event.details.get("over"):
+        return _online(event, voice)
     hosts, failed = event.details.get("hosts"), event.details.get("failed")
     many = (
         f"{failed} of {hosts} hosts"
         if isinstance(hosts, int) and isinstance(failed, int)
         else "nearly every host"
     )
+    canary = event.details.get("canary") is not False
+    doubt = ", and the canary did too" if canary else ""
     return Note(
         server=event.server,
         level=event.level,
         phrase=f"seems to be offline - {many} cannot be reached",
         tally="monitor offline",
         lines=(
-            f"From here {many} failed with network errors at once, and the canary did too.",
+            f"From here {many} failed with network errors at once{doubt}.",
             "So this says nothing about the servers: their states are kept, and nobody watches them for now.",
+            *(() if canary else ("If this message arrived, look at the servers all the same.",)),
         ),
         since=began(event),
-        fix="Check the network, the DNS and the proxy of the machine that runs driftwatch.",
+        fix="Check the network, the DNS and the proxy of the machine that runs driftwatch"
+        + ("." if canary else "; a [monitor] canary_url tells an outage of all servers from one of its own."),
+    )
+
+
+def _online(event: Event, voice: Voice) -> Note:
+    lasted = span(event.details.get("duration_s")) or "a while"
+    return Note(
+        server=event.server,
+        level=event.level,
+        phrase=f"is online again after {lasted}",
+        tally="monitor online",
+        lines=(
+            f"Servers can be reached again; driftwatch was cut off for {lasted}.",
+            f"Nothing was watched meanwhile: {voice.during(began(event), event.at)}.",
+        ),
     )
 
 
