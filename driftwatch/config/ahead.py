@@ -7,7 +7,6 @@ from driftwatch.config.values import Table
 AHEAD: Mapping[str, frozenset[str]] = {
     "server": frozenset({"previous_name"}),
     "alerts": frozenset({"reminder", "on_unchanged_deploy"}),
-    "http": frozenset({"read_token", "read_token_file", "admin_token", "admin_token_file", "public_status"}),
 }
 """By table, the keys whose feature is not there yet."""
 

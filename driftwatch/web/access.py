@@ -87,7 +87,7 @@ def bearer(request: Request) -> bytes:
     """The token of an ``Authorization: Bearer`` header as it came; empty without one."""
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     # The header was decoded as Latin-1; so are the bytes that came.
-    return token.strip().encode("latin-1") if scheme.lower() == "bearer" else b""
+    return token.strip(" \t").encode("latin-1") if scheme.lower() == "bearer" else b""
 
 
 def from_loopback(request: Request) -> bool:

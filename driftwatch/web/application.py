@@ -31,4 +31,6 @@ def application(context: Context) -> ASGIApp:
         ],
         exception_handlers=HANDLERS,
     )
+    # A redirect to the address with or without a slash would go to whatever host the request names.
+    doors.router.redirect_slashes = False
     return SafeHeaders(doors)
