@@ -291,7 +291,6 @@ def test_cautions_are_no_errors(loaded: Load) -> None:
         'server "a": its credential travels unencrypted, over http',
         "http.admin_token has fewer than 16 characters and can be guessed",
         "hook.secrets has one of fewer than 16 characters, which can be guessed",
-        "http.admin_token: this version checks it and does not act on it yet",
     )
 
 
