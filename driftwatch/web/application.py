@@ -5,7 +5,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp
 
 from driftwatch.errors import StoreError, UsageError
-from driftwatch.web import api, health, hooks, metrics
+from driftwatch.web import api, health, hooks, metrics, pages
 from driftwatch.web.access import Access
 from driftwatch.web.context import Context
 from driftwatch.web.headers import SafeHeaders
@@ -22,14 +22,16 @@ HANDLERS = {
 def application(context: Context) -> ASGIApp:
     """All routes of the service."""
     access = Access(context.config, context.clock)
+    site = pages.Site(context, access)
     doors = Starlette(
         routes=[
             *health.routes(context.health),
             *hooks.routes(context, access),
             *api.routes(context, access),
             *metrics.routes(context, access),
+            *pages.routes(site),
         ],
-        exception_handlers=HANDLERS,
+        exception_handlers={error: site.told(handler) for error, handler in HANDLERS.items()},
     )
     # A redirect to the address with or without a slash would go to whatever host the request names.
     doors.router.redirect_slashes = False
