@@ -31,12 +31,14 @@ VERIFIED = {State.VERIFIED.value: 30}
 
 
 class StillClock:
-    """A clock that moves when a test says so."""
+    """A clock that moves when a test says so, or a little at every look."""
 
     def __init__(self) -> None:
         self.at = START
+        self.step = timedelta(0)
 
     def now(self) -> datetime:
+        self.at += self.step
         return self.at
 
     def monotonic(self) -> float:

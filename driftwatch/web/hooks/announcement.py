@@ -6,6 +6,7 @@ key that was meant.
 """
 
 import difflib
+import re
 from dataclasses import dataclass
 from typing import Annotated, TypeAlias
 
@@ -136,7 +137,7 @@ def _sentence(details: ErrorDetails) -> str:
     key = str(details["loc"][0])
     if details["type"] == "extra_forbidden":
         near = difflib.get_close_matches(key, KEYS, n=1)
-        shown = f'"{key}"' if key.isprintable() and len(key) <= 40 else "an unknown key"  # noqa: PLR2004
+        shown = f'"{key}"' if re.fullmatch(r"[A-Za-z0-9_-]{1,40}", key) else "an unknown key"
         return f"{shown} is not known" + (
             f': did you mean "{near[0]}"?' if near else f"; known: {', '.join(KEYS)}"
         )
