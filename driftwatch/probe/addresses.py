@@ -9,15 +9,26 @@ from driftwatch.probe.connect import Resolver
 from driftwatch.probe.fault import Broken
 from driftwatch.probe.place import place
 
+NO_TIME = Missing("no time was left to try every address", "deadline")
+
 
 async def knock(
-    url: str, resolver: Resolver, *, patience_s: float = connect.ADDRESS_S
+    url: str, resolver: Resolver, *, ends: float, patience_s: float = connect.ADDRESS_S
 ) -> Addresses | Missing:
     """Connect to every address at once and hang up again; nothing is sent.
 
-    Takes at most the resolver's time and ``patience_s``. Addresses that a probe never connects to are left
-    out. Missing when the name does not resolve, or the URL has a literal address.
+    Takes at most the resolver's time and ``patience_s``, and ends at ``ends`` of the event loop's clock: then
+    nothing was seen. Addresses that a probe never connects to are left out. Missing too when the name does
+    not resolve, or the URL has no host.
     """
+    try:
+        async with asyncio.timeout_at(ends):
+            return await _knock(url, resolver, patience_s)
+    except TimeoutError:
+        return NO_TIME
+
+
+async def _knock(url: str, resolver: Resolver, patience_s: float) -> Addresses | Missing:
     endpoint = place(url)
     if endpoint is None:
         return Missing("the URL has no host", "address")

@@ -28,9 +28,9 @@ class Beside:
     door: Door
     resolver: Resolver
     marker: str
-    seconds: float
-    """What is left of the visit's deadline. A slow tool and a burst are not bound by it: their own limits
-    are."""
+    ends: float
+    """The visit's deadline, on the event loop's clock. A slow tool, a burst and the log files are not bound
+    by it: their own limits are."""
 
     async def complete(self, evidence: Evidence) -> Evidence:
         """The evidence with its addresses, replicas, slow tool and logs, and last of all a burst."""
@@ -47,11 +47,13 @@ class Beside:
 
     async def _addresses(self) -> Addresses | Missing:
         target = self.door.target
-        return THROUGH_PROXY if target.proxy else await addresses.knock(target.url, self.resolver)
+        if target.proxy:
+            return THROUGH_PROXY
+        return await addresses.knock(target.url, self.resolver, ends=self.ends)
 
     async def _replicas(self, evidence: Evidence) -> Replicas | Missing:
         limits = self.door.target.limits
-        return await replicas.visit(self.door, evidence.surfaces[0], limits, seconds=self.seconds)
+        return await replicas.visit(self.door, evidence.surfaces[0], limits, ends=self.ends)
 
     # What nobody configured is no consequence of anything else.
 

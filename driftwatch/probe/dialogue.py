@@ -84,14 +84,15 @@ class Dialogue:
         self._headers = headers
         self._renew = renew
         self._clock = asyncio.get_running_loop().time
-        self._ends = self._clock() + limits.deadline_s
+        self.ends = self._clock() + limits.deadline_s
+        """When the visit's deadline is, on the event loop's clock."""
         self._next_id = 0
         self._sessions: dict[str, tuple[tuple[str, str], ...]] = {}
 
     @property
     def remaining_s(self) -> float:
         """Seconds until the visit's deadline."""
-        return self._ends - self._clock()
+        return self.ends - self._clock()
 
     def rpc(self, method: str, params: dict[str, Json]) -> dict[str, Json]:
         """A JSON-RPC request. Its id is an integer, as the official clients send."""

@@ -9,7 +9,7 @@ from driftwatch.probe.dialogue import Dialogue
 from driftwatch.probe.request import Limits, Request
 from driftwatch.probe.wire import Wire
 
-FAREWELL_S = 2.0
+FAREWELL_S = 0.9
 """What a conversation may take beyond its deadline, or after its cancellation, to end its sessions."""
 
 T = TypeVar("T")

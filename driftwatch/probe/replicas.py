@@ -1,9 +1,11 @@
 """A few more connections, to see whether every instance behind the address shows the same."""
 
+import asyncio
 from dataclasses import replace
 
 from driftwatch.evidence import Exchange, Instance, Missing, Replicas, Surface
 from driftwatch.model import Era, Json
+from driftwatch.probe.farewell import FAREWELL_S
 from driftwatch.probe.further import ERAS, Begun, Door
 from driftwatch.probe.listing import read_list
 from driftwatch.probe.request import Limits
@@ -23,16 +25,17 @@ NO_TIME = Missing("no time was left for further connections", "deadline")
 OLD_TRANSPORT = Missing("not asked over the old HTTP+SSE transport", "not-applicable")
 
 
-async def visit(door: Door, surface: Surface, limits: Limits, *, seconds: float) -> Replicas | Missing:
+async def visit(door: Door, surface: Surface, limits: Limits, *, ends: float) -> Replicas | Missing:
     """Begin anew on ``CONNECTIONS`` connections one after the other and read the list on each.
 
-    Takes at most ``seconds``. A list of more pages than ``MAX_REQUESTS`` allow is not compared.
+    Ends at ``ends`` of the event loop's clock, give or take a farewell. A list of more pages than
+    ``MAX_REQUESTS`` allow is not compared.
     """
     era = surface.era
     if era not in ERAS:
         return OLD_TRANSPORT
     instances, unanswered, broken = list[Instance](), list[str](), list[str]()
-    share = seconds / CONNECTIONS
+    share = (ends - asyncio.get_running_loop().time()) / CONNECTIONS - FAREWELL_S
     if share < 1:
         return NO_TIME
     narrow = replace(

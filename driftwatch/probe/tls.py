@@ -247,9 +247,11 @@ def _load(der: bytes) -> x509.Certificate | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # cryptography warns about oddities; they are the server's, not ours
         try:
-            return x509.load_der_x509_certificate(der)
-        except ValueError:
+            parsed = x509.load_der_x509_certificate(der)
+            _ = parsed.issuer, parsed.subject  # read late, and then they may turn out to be nonsense
+        except (ValueError, x509.InvalidVersion):
             return None
+        return parsed
 
 
 @lru_cache(maxsize=2048)

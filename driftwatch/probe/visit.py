@@ -64,7 +64,7 @@ async def probe(
         found = Outcome(code="token", message=f"no token: {why}", status=None, reachable=False)
         evidence = _evidence(target, found, taken_at=taken_at, depth=depth, trigger=trigger)
         visit = _Visit(target, depth, errand, pause)
-        evidence = await visit.look_beside(evidence, resolver, url=target.url, seconds=0.0)
+        evidence = await visit.look_beside(evidence, resolver, url=target.url, ends=clock())
     else:
         visit = _Visit(replace(target, credential=credential), depth, errand, pause)
         evidence = await visit.make(taken_at=taken_at, trigger=trigger, resolver=resolver)
@@ -116,11 +116,9 @@ class _Visit:
         )
         if found.reachable:
             evidence = replace(evidence, openings=tuple(seen.openings))
-        return await self.look_beside(evidence, resolver, url=dialogue.url, seconds=dialogue.remaining_s)
+        return await self.look_beside(evidence, resolver, url=dialogue.url, ends=dialogue.ends)
 
-    async def look_beside(
-        self, evidence: Evidence, resolver: Resolver, *, url: str, seconds: float
-    ) -> Evidence:
+    async def look_beside(self, evidence: Evidence, resolver: Resolver, *, url: str, ends: float) -> Evidence:
         """The evidence with what a full probe does beside the conversation; a light one does nothing."""
         if self._depth is Depth.LIGHT:
             return evidence
@@ -131,7 +129,7 @@ class _Visit:
             pause=self._pause,
             headers=self._headers,
         )
-        beside = Beside(door=door, resolver=resolver, marker=self._marker, seconds=seconds)
+        beside = Beside(door=door, resolver=resolver, marker=self._marker, ends=ends)
         return await beside.complete(evidence)
 
     def _wire(self, limits: Limits) -> Wire:

@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.serialization import BestAvailableEncryption
 from cryptography.x509.oid import ExtendedKeyUsageOID
 
 from driftwatch.evidence import Missing, Tls
-from driftwatch.probe.tls import TrustStore, names_match
+from driftwatch.probe.tls import TrustStore, facts, names_match
 from driftwatch.probe.wire import Request
 from tests.servers import certificates
 from tests.servers.certificates import Issued, intermediate, root, self_signed
@@ -337,3 +337,36 @@ async def test_our_match_agrees_with_the_handshake(names: tuple[str, ...], open_
         exchange = (await wire.send(REQUEST)).exchange
     assert isinstance(wire.tls, Tls)
     assert wire.tls.host_matches is (exchange.fault is None)
+
+
+class Shown:
+    """A handshake that ended with this certificate."""
+
+    def __init__(self, *ders: bytes) -> None:
+        self.ders = ders
+
+    def get_unverified_chain(self) -> tuple[bytes, ...]:
+        return self.ders
+
+
+@pytest.mark.parametrize("damage", [b"version", b"issuer", b"subject"])
+def test_a_certificate_that_is_nonsense_inside_is_no_certificate(damage: bytes) -> None:
+    der = intermediate().certificate.public_bytes(Encoding.DER)
+    names = [at for at in range(len(der)) if der.startswith(b"\x31", at) and der.startswith(b"\x30", at + 2)]
+    # The version stands in the first tag [0]; issuer and subject are the first two sets of attributes.
+    at, byte = {
+        b"version": (der.index(b"\xa0\x03\x02\x01") + 4, 88),
+        b"issuer": (names[0], 0x30),
+        b"subject": (names[1], 0x30),
+    }[damage]
+    broken = der[:at] + bytes([byte]) + der[at + 1 :]
+    error = ssl.SSLCertVerificationError(1, "not accepted")
+    error.verify_code, error.verify_message = 20, "unable to get local issuer certificate"
+    found = facts(
+        Shown(broken, der),  # type: ignore[arg-type]
+        error=error,
+        host=HOST,
+        trust=TrustStore().get(),
+        now=lambda: datetime.now(UTC),
+    )
+    assert (found.certificate, found.host_matches, found.fault) == (None, None, "missing-intermediate")
