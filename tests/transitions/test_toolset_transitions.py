@@ -202,6 +202,18 @@ class TestAcceptance:
         expected = "verified" if accepted else "observed_risk:changed"
         assert timeline.check(FINGERPRINT) == expected
 
+    def test_what_nobody_has_accepted_is_not_accepted_along_with_what_comes_after_it(self) -> None:
+        timeline = Timeline()
+        timeline.probes(2, HEALTHY)
+        timeline.probes(3, HEALTHY.offering("abd"), trigger=Trigger.DEPLOY)
+        timeline.probes(3, HEALTHY.offering("abde"), trigger=Trigger.DEPLOY)
+        assert [event.details["accepted"] for event in timeline.of(EventKind.TOOLSET_CHANGED)] == [
+            False,
+            False,
+        ]
+        assert timeline.memory
+        assert timeline.memory.states[MODERN].accepted == pair("abc")
+
     def test_a_person_who_accepts_is_not_told_again(self) -> None:
         timeline = Timeline()
         timeline.probes(2, HEALTHY)
@@ -274,3 +286,35 @@ def test_every_state_of_the_fingerprint_check_but_lost_coverage_is_silent() -> N
     for value in (State.VERIFIED.value, "observed_risk:changed", "not_checked:other-algorithm"):
         assert timeline.probes(4, HEALTHY.but(release__fingerprint=value)) == []
         assert timeline.check(FINGERPRINT) == value
+
+
+class TestUnsettledDeploys:
+    """A deploy's reads did not agree until the time was up."""
+
+    def test_both_answers_are_told_with_how_often_each_was_read(self) -> None:
+        timeline = Timeline()
+        timeline.probes(2, HEALTHY)
+        counts = {pair("abc"): 4, pair("abcd"): 3}
+        timeline.unsettled = {MODERN: counts}
+        said = timeline.probe(HEALTHY.offering("abcd"), trigger=Trigger.DEPLOY)
+        assert said == [f"warning unsettled {MODERN} {pair('abc')} -> {pair('abcd')}"]
+        (event,) = timeline.of(EventKind.UNSETTLED)
+        assert event.details["values"] == counts
+
+    def test_it_is_told_once_and_over_when_the_answers_are_calm(self) -> None:
+        timeline = Timeline()
+        timeline.probes(2, HEALTHY)
+        timeline.unsettled = {MODERN: {pair("abc"): 4, pair("abcd"): 3}}
+        timeline.probe(HEALTHY.offering("abcd"), trigger=Trigger.DEPLOY)
+        timeline.unsettled = {}
+        for tools in ("abc", "abcd", "abc", "abcd"):
+            assert timeline.probe(HEALTHY.offering(tools)) == []
+        assert timeline.probes(20, HEALTHY) == [f"info settled {MODERN} {pair('abc')} -> {pair('abc')}"]
+
+    def test_a_toolset_that_is_confirmed_at_the_last_moment_is_a_change(self) -> None:
+        timeline = Timeline()
+        timeline.probes(2, HEALTHY)
+        timeline.probes(2, HEALTHY.offering("abcd"), trigger=Trigger.DEPLOY)
+        timeline.unsettled = {MODERN: {pair("abc"): 1, pair("abcd"): 3}}
+        said = timeline.probe(HEALTHY.offering("abcd"), trigger=Trigger.DEPLOY)
+        assert said == [f"warning {CHANGED} {pair('abc')} -> {pair('abcd')}"]

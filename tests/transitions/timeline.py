@@ -164,6 +164,7 @@ class Timeline:
     catalogue: tuple[str, ...] = CATALOGUE
     credential: str = "anonymous"
     unclear: tuple[Era, ...] = ()
+    unsettled: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     dates: bool = True
     ends: dict[str, datetime] = field(default_factory=dict)
     now: datetime = START
@@ -264,6 +265,7 @@ class Timeline:
             run=run,
             unclear=self.unclear,
             dates=self.dates,
+            unsettled=self.unsettled,
         )
 
     def _result(self, check: str, view: View, depth: Depth) -> Result:
