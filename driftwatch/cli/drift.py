@@ -1,13 +1,18 @@
 """``diff`` and ``accept``: what changed in a toolset, and that it may."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from driftwatch.cli.options import ConfigOption, JsonOption, load_beside, open_readonly, person, print_json
-
-if TYPE_CHECKING:
-    from driftwatch.views import Compared
+from driftwatch.cli.options import (
+    ConfigOption,
+    JsonOption,
+    colourful,
+    load_beside,
+    open_readonly,
+    person,
+    print_json,
+)
 
 ServerArgument = Annotated[str, typer.Argument(help="A server's name.")]
 
@@ -21,9 +26,14 @@ def diff(
     ] = "accepted",
     after: Annotated[str, typer.Option("--to", help="current, a fingerprint, or a release.")] = "current",
     as_json: JsonOption = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
 ) -> None:
-    """Show what changed in a server's toolset, in each era. Exits with 1 when anything did."""
+    """Show what changed in a server's toolset, in each era. Exits with 1 when anything did.
+
+    A release is named by its ref or id: the list that was there when that deploy had settled.
+    """
     from driftwatch import views
+    from driftwatch.report.changes import changes_to_markdown, changes_to_text
 
     store = open_readonly(load_beside(config))
     try:
@@ -34,7 +44,12 @@ def diff(
     if as_json:
         print_json({"schema": "driftwatch/diff/1", **views.diff(server, compared)})
     else:
-        typer.echo("\n\n".join(map(_text, compared)))
+        sides = [(each.subject, each.before.pair, each.after.pair, each.diff) for each in compared]
+        if markdown:
+            typer.echo("\n".join(changes_to_markdown(*side) for side in sides), nl=False)
+        else:
+            colour = colourful()
+            typer.echo("\n\n".join(changes_to_text(*side, colour=colour) for side in sides))
     raise typer.Exit(1 if any(each.diff.changes for each in compared) else 0)
 
 
@@ -63,13 +78,3 @@ def accept(
         typer.echo(f"{server}: accepted {done.fingerprint} for {', '.join(done.subjects)}")
     else:
         typer.echo(f"{server}: {done.fingerprint} is accepted already")
-
-
-def _text(compared: "Compared") -> str:
-    from driftwatch.report import plain
-
-    heading = f"{compared.subject}: {compared.before.pair} -> {compared.after.pair}"
-    if not compared.diff.changes:
-        return f"{heading}\n  no difference"
-    lines = [f"  {change.klass:<10}  {plain(change.message)}" for change in compared.diff.changes]
-    return "\n".join([heading, *lines])

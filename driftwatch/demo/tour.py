@@ -2,11 +2,13 @@
 
 import asyncio
 import textwrap
+import uuid
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from driftwatch import config as configuration
+from driftwatch import deploys
 from driftwatch.alerts.outbox import Outbox
 from driftwatch.alerts.route import ChannelRule
 from driftwatch.app import Outside, Service, open_store, rollouts, server_record, watched
@@ -14,10 +16,10 @@ from driftwatch.clock import SystemClock
 from driftwatch.config import Config
 from driftwatch.demo.sample import SampleServer
 from driftwatch.errors import UsageError
-from driftwatch.model import Depth, Level, ProbeRequest, Report, State, Trigger
+from driftwatch.model import Depth, Level, ProbeRequest, Release, Report, State, Trigger
 from driftwatch.observe import Observer, prober
 from driftwatch.probe import SystemResolver
-from driftwatch.store.ports import DeliveryOutcome
+from driftwatch.store.ports import DeliveryOutcome, HookDelivery, Reader, Tx
 from driftwatch.store.sqlite import InstanceLock
 from driftwatch.web.server import HttpServer
 
@@ -120,10 +122,7 @@ async def _show(sample: SampleServer, port: int, config: Config, outside: Outsid
                 group_wait=timedelta(0),
             )
 
-            async def visit() -> Report:
-                request = ProbeRequest(
-                    server=SERVER, due_at=outside.clock.now(), trigger=Trigger.MANUAL, depth=Depth.FULL
-                )
+            async def visit(request: ProbeRequest) -> Report:
                 report = await observer.observe(request)
                 if report is None:
                     raise UsageError(f"{config.storage.path}: the database did not take the probe")
@@ -131,20 +130,53 @@ async def _show(sample: SampleServer, port: int, config: Config, outside: Outsid
 
             say(f"A sample MCP server runs at http://127.0.0.1:{port}/mcp, release {sample.release}.\n")
             say("1. The first probe is the baseline. Nobody is alerted.\n")
-            say(_told(await visit()))
+            first = ProbeRequest(
+                server=SERVER, due_at=outside.clock.now(), trigger=Trigger.MANUAL, depth=Depth.FULL
+            )
+            say(_told(await visit(first)))
             sample.deploy("v2")
-            say(f"\n2. Release {sample.release} is deployed: it renames a tool and drops a parameter.\n")
-            for number in range(1, config.monitor.confirm + 1):
-                report = await visit()
-                say(f"   probe {number} of {config.monitor.confirm}: {_prints(report)}")
+            release = _release(sample.release, outside.clock.now())
             say(
-                "\n3. A change counts after three agreeing probes (15 and 45 seconds apart, here at once).\n"
-                "   This is what Slack or a mailbox gets, once:\n"
+                f"\n2. Release {release.ref} is deployed, and the pipeline says so to POST /hooks/deploy. It "
+                "renames a tool\n   and drops a parameter.\n"
+            )
+            await store.transact(lambda tx: _announce(tx, release))
+            for number in range(1, config.hook.reads + 1):
+                report = await visit(await store.query(_next_read))
+                say(f"   read {number} of {config.hook.reads}: {_prints(report)}")
+            (outcome,) = await store.query(lambda reader: reader.deploy(release.id))
+            say(
+                f"\n   A pipeline that waits is told: {outcome.verdict}, {outcome.summary}.\n"
+                f"\n3. A deploy has settled after {config.hook.reads} agreeing reads (seconds apart, here at "
+                "once).\n   This is what Slack or a mailbox gets, once:\n"
             )
             await outbox.run_once()
             say("")
         finally:
             await asyncio.to_thread(store.close)
+
+
+def _release(ref: str, now: datetime) -> Release:
+    return Release(
+        id=str(uuid.uuid4()),
+        ref=ref,
+        received_at=now,
+        servers=(SERVER,),
+        previous_ref="v1",
+        commit="3f5a9c1d7e20",
+        actor="driftwatch demo",
+    )
+
+
+def _announce(tx: Tx, release: Release) -> None:
+    """Write what the webhook's door would write."""
+    delivery = HookDelivery(id=release.id, body_sha256="", received_at=release.received_at)
+    tx.announce(delivery, release, deploys.probes(release, delay=timedelta(0)), debounce=timedelta(0))
+
+
+def _next_read(reader: Reader) -> ProbeRequest:
+    """The next read of the run; nobody waits here until it is due."""
+    return next(request for request in reader.waiting_requests() if request.trigger is Trigger.DEPLOY)
 
 
 def _prepare(folder: Path, port: int) -> Config:

@@ -479,6 +479,10 @@ def test_a_change_is_shown_accepted_by_its_fingerprint_and_then_is_the_baseline(
     assert (accepted.code, pair in accepted.out) == (0, True)
     assert driftwatch("diff", "bookshop", *config).code == 0
     assert driftwatch("diff", "bookshop", *config, "--from", old).code == 1
+    # The demo's release v2 left what is current; before it nothing was announced.
+    assert driftwatch("diff", "bookshop", *config, "--from", "v2").code == 0
+    page = driftwatch("diff", "bookshop", *config, "--from", old, "--to", "v2", "--markdown").out
+    assert "| breaking | get\\_order\\_status |" in page
     events = json.loads(driftwatch("history", "bookshop", *config, "--json").out)["events"]
     assert {"kind": "accepted", "reason": "release v2"}.items() <= {
         "kind": events[0]["kind"],
