@@ -1,0 +1,29 @@
+"""Servers and due times in the database brought in line with the configuration."""
+
+import uuid
+from datetime import datetime
+
+from driftwatch.app.wiring import Wiring
+from driftwatch.model import Event, EventKind, Level
+from driftwatch.store.ports import Imported, Tx
+
+
+def import_servers(tx: Tx, wiring: Wiring, now: datetime) -> Imported:
+    """Write the configured servers, and into the history what moved."""
+    imported = tx.import_servers(wiring.records(now), now)
+    tx.repair_due(now, wiring.schedule)
+    for event in _events(imported, now):
+        tx.record_event(event, ())
+    return imported
+
+
+def _events(imported: Imported, now: datetime) -> list[Event]:
+    kinds = (
+        (EventKind.SERVER_ADDED, (*imported.added, *imported.returned)),
+        (EventKind.SERVER_REMOVED, imported.removed),
+    )
+    return [
+        Event(id=str(uuid.uuid4()), server=name, kind=kind, level=Level.INFO, alerts=False, at=now, run=None)
+        for kind, names in kinds
+        for name in names
+    ]
