@@ -1,7 +1,8 @@
 """What is written about driftwatch and must not drift from it: the catalogue and the report's form.
 
-``python -m driftwatch.docs`` writes docs/checks.md, docs/configure.md, the README's table and the fields of
-docs/report.md; with ``--check`` it writes nothing and fails when one of them is not what it would write.
+``python -m driftwatch.docs`` writes docs/api.md, docs/checks.md, docs/configure.md, the README's table and
+the fields of docs/report.md; with ``--check`` it writes nothing and fails when one of them is not what it
+would write.
 """
 
 import argparse
@@ -149,7 +150,16 @@ def configuration_page(_: str = "") -> str:
     return reference.render()
 
 
+def api_page(_: str = "") -> str:
+    """docs/api.md: every endpoint."""
+    from driftwatch.web import api  # noqa: PLC0415 - to explain a check takes no server
+    from driftwatch.web.api import reference  # noqa: PLC0415
+
+    return reference.render(api.DESCRIBED)
+
+
 PAGES = (
+    Page("docs/api.md", api_page),
     Page("docs/checks.md", checks_page),
     Page("docs/configure.md", configuration_page),
     Page("docs/report.md", between("fields", report_fields)),

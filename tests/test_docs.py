@@ -37,6 +37,7 @@ def test_what_was_written_passes_the_check(tmp_path: Path, capsys: pytest.Captur
     root = project(tmp_path)
     assert docs.main(["--root", str(root)]) == 0
     assert capsys.readouterr().out.splitlines() == [
+        "docs/api.md written",
         "docs/checks.md written",
         "docs/configure.md written",
         "docs/report.md written",

@@ -18,7 +18,7 @@ class SafeHeaders:
 
     def __init__(self, app: ASGIApp) -> None:
         """Wrap the application."""
-        self._app = app
+        self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Add what is missing when an answer begins."""
@@ -30,4 +30,4 @@ class SafeHeaders:
                     headers.setdefault(name, value)
             await send(message)
 
-        await self._app(scope, receive, add)
+        await self.app(scope, receive, add)

@@ -12,6 +12,8 @@ from typing import Any
 import httpx
 import jsonschema
 import pytest
+from starlette.applications import Starlette
+from starlette.routing import Route
 
 from bench import fleet_db
 from driftwatch import config as configuration
@@ -21,10 +23,11 @@ from driftwatch.errors import StoreError
 from driftwatch.model import EventKind, State, Trigger
 from driftwatch.store.ports import Reader, Store
 from driftwatch.store.sqlite import SqliteStore
-from driftwatch.web.api import ENDPOINTS
+from driftwatch.web.api import DESCRIBED
 from driftwatch.web.api.openapi import describe
 from driftwatch.web.application import application
 from driftwatch.web.context import Context
+from driftwatch.web.headers import SafeHeaders
 from driftwatch.web.health import Health
 from driftwatch.web.vitals import Vitals
 
@@ -304,6 +307,7 @@ def answers() -> dict[str, Any]:
         "/messages/{id}": "/messages/message-drift-00010",
         "/silences": "/silences?all=true",
         "/deploys": "/deploys",
+        "/deploys/{deploy}": "/deploys/release-00010",
     }
 
 
@@ -317,7 +321,7 @@ def strict(schema: Any) -> Any:
 
 def conforms(reply: httpx.Response, method: str, path: str) -> None:
     """Whether the document says exactly this of the answer."""
-    described = describe(ENDPOINTS)
+    described = describe(DESCRIBED)
     schema = described["paths"][path][method.lower()]["responses"][str(reply.status_code)]
     wanted = schema["content"]["application/json"]["schema"]
     jsonschema.validate(
@@ -329,10 +333,26 @@ def conforms(reply: httpx.Response, method: str, path: str) -> None:
 
 async def test_every_reading_answer_is_what_the_document_says(api: Api) -> None:
     described = (await api.ask("GET", "/api/v1/openapi.json")).json()
-    assert described == json.loads(json.dumps(describe(ENDPOINTS)))
+    assert described == json.loads(json.dumps(describe(DESCRIBED)))
     assert {path for path, item in described["paths"].items() if "get" in item} == set(answers())
     for path, address in answers().items():
         conforms(await api.ask("GET", f"/api/v1{address}"), "GET", path)
+
+
+async def test_every_route_of_the_api_is_in_its_document(api: Api) -> None:
+    wrapped = application(api.context)
+    assert isinstance(wrapped, SafeHeaders)
+    assert isinstance(wrapped.app, Starlette)
+    routes = [route for route in wrapped.app.routes if isinstance(route, Route)]
+    found = {
+        (route.path.removeprefix("/api/v1"), method.lower())
+        for route in routes
+        if route.path.startswith("/api/v1") and not route.path.endswith("openapi.json")
+        for method in (route.methods or ())
+        if method != "HEAD"
+    }
+    described = describe(DESCRIBED)["paths"]
+    assert found == {(path, method) for path, methods in described.items() for method in methods}
 
 
 async def test_a_write_takes_the_admin_token_and_one_must_be_configured(api: Api, tmp_path: Path) -> None:

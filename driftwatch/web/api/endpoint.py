@@ -54,7 +54,7 @@ Act: TypeAlias = Callable[[Context, Call], Awaitable[Json]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
-    """A method on a path; exactly one of ``read``, ``write`` and ``act`` answers it."""
+    """A method on a path; one of ``read``, ``write`` and ``act`` answers it, or another door does."""
 
     method: str
     path: str
@@ -72,6 +72,10 @@ class Endpoint:
     query: type[Parameters] = NoQuery
     body: type[Parameters] | None = None
     status: HTTPStatus = HTTPStatus.OK
+    further: tuple[HTTPStatus, ...] = ()
+    """Other statuses with which the same JSON may come."""
+    hook: bool = False
+    """Whether the webhook's token opens it too."""
     path_help: Mapping[str, str] = field(default_factory=dict)
     """What the names in braces mean."""
 

@@ -96,12 +96,15 @@ def _operation(endpoint: Endpoint, schema: Json) -> dict[str, Json]:
         "operationId": endpoint.name,
         "summary": endpoint.summary,
         "description": endpoint.description,
-        "security": [{endpoint.right.value: []}],
+        "security": [{right: []} for right in [endpoint.right.value, *(["hook"] if endpoint.hook else [])]],
         "parameters": list(_parameters(endpoint)),
         "responses": {
-            str(endpoint.status.value): {
-                "description": endpoint.summary,
-                "content": {"application/json": {"schema": schema}},
+            **{
+                str(status.value): {
+                    "description": status.phrase,
+                    "content": {"application/json": {"schema": schema}},
+                }
+                for status in (endpoint.status, *endpoint.further)
             },
             **{str(status): _problem(status) for status in _statuses(endpoint)},
         },
@@ -136,8 +139,10 @@ def _parameters(endpoint: Endpoint) -> Iterator[dict[str, Json]]:
 
 
 def _statuses(endpoint: Endpoint) -> Iterator[int]:
+    if endpoint.body is not None or endpoint.hook:
+        yield 400
     if endpoint.body is not None:
-        yield from (400, 408, 413, 415)
+        yield from (408, 413, 415)
     yield from (401, 403)
     if endpoint.path_help or endpoint.right is Right.WRITE:
         yield 404

@@ -143,3 +143,12 @@ class UnsilenceQuery(Parameters):
 
 class NoBody(Parameters):
     """An empty object, or nothing."""
+
+
+class FollowQuery(Parameters):
+    """How long to wait, and what to refuse."""
+
+    wait: Annotated[str, Field(pattern="^[0-9]{1,3}s?$")] = "0"
+    """Seconds, at most 600; the answer comes as soon as the deploy is over."""
+    gate: str | None = None
+    """failed, drift, breaking, risk, or several with commas: 409 where one is tripped."""
