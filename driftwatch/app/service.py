@@ -6,6 +6,7 @@ left to their lease, HTTP ends, the database is closed.
 """
 
 import asyncio
+import logging
 import signal
 from contextlib import suppress
 
@@ -21,6 +22,8 @@ from driftwatch.web.context import Context
 from driftwatch.web.health import Health
 from driftwatch.web.server import HttpServer
 from driftwatch.web.vitals import Vitals
+
+log = logging.getLogger("driftwatch.service")
 
 
 class Service:
@@ -65,6 +68,9 @@ class Service:
         config = self._wiring.config
         with InstanceLock(config.storage.path):
             self._http = HttpServer(config.http.listen.host, config.http.listen.port)
+            log.info(
+                "listening", extra={"fields": {"host": config.http.listen.host, "port": self._http.port}}
+            )
             serving = asyncio.create_task(self._http.run(application(self._context())), name="http")
             store = None
             try:
