@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Protocol
+from typing import Any, Protocol
 
 from driftwatch import checks, rollout, toolset, transitions
 from driftwatch.alerts.resume import address
@@ -26,6 +26,7 @@ from driftwatch.model import (
     Depth,
     Era,
     Event,
+    EventKind,
     Fingerprint,
     ProbeRequest,
     Report,
@@ -46,6 +47,14 @@ events = logging.getLogger("driftwatch.events")
 
 LONGEST_RETRY_AFTER = timedelta(hours=1)
 """A server may ask for a pause; one that asks for more than this is visited again after this."""
+
+CONFIRMED = frozenset(
+    {
+        *(EventKind.CHANGE, EventKind.RECOVERY, EventKind.COVERAGE_LOST, EventKind.COVERAGE_BACK),
+        *(EventKind.TOOLSET_CHANGED, EventKind.TOOLSET_RETURNED, EventKind.ERA_CHANGED, EventKind.FLAPPING),
+    }
+)
+"""The events by which a new value counts."""
 
 NO_EARLIER = Missing("no earlier fingerprint; baseline recorded now", "no-baseline")
 
@@ -185,8 +194,12 @@ class Observer:
         rollouts: rollout.Settings | None = None,
         guard: NetworkGuard | None = None,
         told: Callable[[], None] = lambda: None,
+        refused: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """``told`` is called when there is something to send; ``guard`` may call a visit inconclusive."""
+        """``told`` is called when there is something to send, ``refused`` when the database failed.
+
+        ``guard`` may call a visit inconclusive.
+        """
         self._watched = watched
         self._store = store
         self._prober = prober
@@ -197,6 +210,7 @@ class Observer:
         self._rollouts = rollouts or rollout.Settings()
         self._guard = guard
         self._told = told
+        self._refused = refused
         self._steps = StepWatch(clock)
         self._stepped: set[str] = set()
         """The servers of which a step of the clock has spoilt the next look at dates."""
@@ -222,6 +236,7 @@ class Observer:
             report = await self._record(request, watched, evidence)
         except StoreError as error:
             self.storing = False
+            self._refused(str(error))
             self.counts[request.trigger, "unstored"] += 1
             fields = {"server": request.server, "error": str(error)}
             events.error("storage_fault", extra={"fields": fields})
@@ -259,7 +274,8 @@ class Observer:
                 tx.request_done(request)
                 return None
             decide = functools.partial(
-                transitions.decide,
+                _decide,
+                tx,
                 current,
                 judged.report,
                 toolsets=observed,
@@ -366,6 +382,31 @@ class Differences:
             # A list of a megabyte takes a tenth of a second: the loop is for everyone.
             self._known[key] = await asyncio.to_thread(_diff, before, record) if before else None
         return self._known[key]
+
+
+def _decide(tx: Tx, memory: Memory | None, report: Report, **named: Any) -> Changes:
+    """``transitions.decide``; what was first seen after a gap in the watch says so."""
+    changes = transitions.decide(memory, report, **named)
+    if not any(event.alerts for event in changes.events):
+        return changes
+    kinds = [EventKind.MONITOR_GAP]
+    noted = [event for event in changes.events if event.kind in kinds]
+    gap = next(iter(noted or tx.events(report.server, limit=1, kinds=kinds)), None)
+    if gap is None:
+        return changes
+    found = {"gap_s": gap.details["gap_s"]}
+    at_its_end = {
+        state.subject for state in changes.states if state.confirmed_since.isoformat() == gap.details["until"]
+    }
+    return replace(
+        changes,
+        events=tuple(
+            replace(event, details={**event.details, **found})
+            if event.kind in CONFIRMED and event.subject in at_its_end
+            else event
+            for event in changes.events
+        ),
+    )
 
 
 def _unclear(evidence: Evidence) -> frozenset[Era]:

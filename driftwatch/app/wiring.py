@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from driftwatch import deploys, rollout, transitions
 from driftwatch.alerts.route import ChannelRule
@@ -27,11 +27,15 @@ class Wiring:
     @classmethod
     def of(cls, config: Config, random: Callable[[], float]) -> "Wiring":
         """Raises UsageError for limits that make no sense."""
+        plans = {server.name: due_times(config, server, random) for server in config.servers}
         return cls(
             config=config,
             hosts={server.name: server.host for server in config.servers},
-            watched={server.name: watched(config, server) for server in config.servers},
-            due_times={server.name: due_times(config, server, random) for server in config.servers},
+            watched={
+                server.name: watched(config, server, gap=plans[server.name].overdue_after)
+                for server in config.servers
+            },
+            due_times=plans,
             rules=tuple(ChannelRule.of(channel) for channel in config.channels),
             rollouts=rollouts(config),
         )
@@ -54,8 +58,8 @@ class Wiring:
         return self.due_times[record.name].after(now, next_full_at=record.next_full_at)
 
 
-def watched(config: Config, server: Server) -> Watched:
-    """Everything an observation of one server needs."""
+def watched(config: Config, server: Server, *, gap: timedelta = timedelta.max) -> Watched:
+    """Everything an observation of one server needs; ``gap`` is what counts as one in the watch."""
     monitor = config.monitor
     return Watched(
         target=Target.of(config, server),
@@ -70,6 +74,7 @@ def watched(config: Config, server: Server) -> Watched:
             flap_count=monitor.flap.count,
             flap_window=monitor.flap.window,
             flap_settle=monitor.flap.settle,
+            gap=gap,
             accept=server.accept,
             tls_days=config.alerts.tls_days,
         ),

@@ -15,12 +15,13 @@ from driftwatch.errors import StoreError
 from driftwatch.guard import NetworkGuard
 from driftwatch.model import ProbeRequest
 from driftwatch.observe import Observer, prober
-from driftwatch.schedule import backups, certificates, heartbeat, resuming
+from driftwatch.schedule import backups, certificates, heartbeat, resuming, storage
 from driftwatch.schedule.backups import Backups
 from driftwatch.schedule.certificates import CertificateDates
 from driftwatch.schedule.heartbeat import Heartbeat
 from driftwatch.schedule.queue import LocalQueue
 from driftwatch.schedule.resuming import Resuming
+from driftwatch.schedule.storage import StorageFaults
 from driftwatch.schedule.ticker import Ticker
 from driftwatch.store.ports import MessageStatus, Retention, Store
 from driftwatch.web.health import Health
@@ -59,6 +60,13 @@ class Works:
             voice=Voice(zone=config.monitor.timezone),
             group_wait=config.alerts.group_wait,
         )
+        self.faults = StorageFaults(
+            store=store,
+            clock=outside.clock,
+            channels=wiring.rules,
+            group_wait=config.alerts.group_wait,
+            told=self.outbox.wake,
+        )
         self.guard = NetworkGuard(
             store=store,
             clock=outside.clock,
@@ -79,6 +87,7 @@ class Works:
             rollouts=wiring.rollouts,
             guard=self.guard,
             told=self.outbox.wake,
+            refused=self.faults.refused,
         )
         self.dates = CertificateDates(
             watched=wiring.watched,
@@ -107,10 +116,12 @@ class Works:
                 "prune": (PRUNE_EVERY, self._prune),
                 "certificates": (certificates.EVERY, self.dates.run),
                 "backup": (backups.LOOK_EVERY, nightly.run),
+                "storage": (storage.EVERY, self.faults.run),
                 "resume": (resuming.EVERY, silences.run),
                 "heartbeat": (heartbeat.LOOK_EVERY, self.heartbeat.run),
             },
             tick=outside.tick,
+            refused=self.faults.refused,
         )
 
     @property

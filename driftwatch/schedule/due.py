@@ -7,6 +7,8 @@ changes nothing. Jitter only delays: a probe that came early would be due again 
 import hashlib
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from itertools import pairwise
 
 from apscheduler.triggers.cron import CronTrigger
 from apscheduler.triggers.interval import IntervalTrigger
@@ -19,6 +21,13 @@ START_SPREAD = timedelta(seconds=60)
 PER_SERVER = timedelta(milliseconds=250)
 """A small fleet does not wait a minute: the spread is this much for each server."""
 
+SHORTEST_GAP = timedelta(minutes=10)
+"""A shorter pause, such as a restart, is none."""
+
+_LOOKED_AHEAD = 16
+"""Visits of a cron line among which the longest pause is sought."""
+
+_NEVER = datetime.max.replace(tzinfo=UTC)
 _EPOCH = datetime(2020, 1, 1, tzinfo=UTC)
 
 
@@ -42,6 +51,7 @@ class DueTimes:
         """
         self._jitter = timedelta(0) if schedule else interval * jitter
         self._random = random
+        self._interval = interval
         self._light: CronTrigger | IntervalTrigger
         self._full: IntervalTrigger | None = None
         if schedule:
@@ -59,6 +69,19 @@ class DueTimes:
             next_due_at=due, next_full_at=next_full_at if next_full_at > now else _next(self._full, now)
         )
 
+    @cached_property
+    def overdue_after(self) -> timedelta:
+        """A server that was not visited for longer than this was passed over: two visits did not happen."""
+        longest = self._interval
+        if self._full is None:
+            fires = [_next(self._light, _EPOCH)]
+            while len(fires) <= _LOOKED_AHEAD:
+                if fires[-1] == _NEVER:
+                    return timedelta.max
+                fires.append(_next(self._light, fires[-1]))
+            longest = max(later - earlier for earlier, later in pairwise(fires))
+        return max(2 * longest, SHORTEST_GAP)
+
 
 def first_due(name: str, now: datetime, fleet: int) -> datetime:
     """When a server that was never probed, or is overdue at the start, is visited."""
@@ -73,7 +96,7 @@ def _every(interval: timedelta, name: str) -> IntervalTrigger:
 def _next(trigger: CronTrigger | IntervalTrigger, now: datetime) -> datetime:
     fire = trigger.get_next_fire_time(None, now + timedelta(microseconds=1))
     # A cron line such as "0 0 30 2 *" never comes.
-    return datetime.max.replace(tzinfo=UTC) if fire is None else fire.astimezone(UTC)
+    return _NEVER if fire is None else fire.astimezone(UTC)
 
 
 def _share(name: str) -> float:

@@ -5,6 +5,7 @@ APScheduler drives both. Due times are data in the store, so a restart changes n
 
 import asyncio
 import logging
+import uuid
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -15,9 +16,10 @@ from apscheduler.schedulers.base import STATE_RUNNING
 
 from driftwatch.clock import Clock, StepWatch
 from driftwatch.errors import StoreError
+from driftwatch.model import Event, EventKind, Level
 from driftwatch.schedule.due import DueTimes
 from driftwatch.schedule.queue import LocalQueue
-from driftwatch.store.ports import Schedule, ServerRecord, Store
+from driftwatch.store.ports import Schedule, ServerRecord, Store, Tx
 
 log = logging.getLogger("driftwatch.service")
 
@@ -25,6 +27,8 @@ TICK = timedelta(seconds=1)
 STOP_GRACE_S = 1.0
 FIRST_CHORE = timedelta(minutes=1)
 """A chore is done for the first time no later than this after the start."""
+WATCHDOG_S = 60.0
+"""How often it is looked whether a server was passed over."""
 REMIND_S = 60.0
 """How often a database that stays unusable is logged."""
 
@@ -41,8 +45,9 @@ class Ticker:
         due_times: Mapping[str, DueTimes],
         chores: Mapping[str, tuple[timedelta, Callable[[], Awaitable[None]]]],
         tick: timedelta = TICK,
+        refused: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """``chores`` maps a name to its interval and its work."""
+        """``chores`` maps a name to its interval and its work; ``refused`` hears why the database failed."""
         self._store = store
         self._queue = queue
         self._clock = clock
@@ -75,6 +80,12 @@ class Ticker:
         self.storing = True
         """False after a tick that the database refused, until it takes one again."""
         self._steps = StepWatch(clock)
+        self._step = timedelta(0)
+        """A step that is not in the history yet."""
+        self._refusal = refused
+        self._guarded_at = clock.monotonic()
+        self._handed_out = dict.fromkeys(due_times, clock.monotonic())
+        """When each server was handed out last, by the clock that never jumps."""
         self.clock_steps = 0
         """How often the wall clock was stepped since the start."""
 
@@ -119,7 +130,9 @@ class Ticker:
                 taken = await self._store.transact(lambda tx: tx.take_due(now, room, self._schedule, busy))
                 self._more = len(taken) == room
                 for request in taken:
+                    self._handed_out[request.server] = self._clock.monotonic()
                     self._queue.put(request)
+            await self._watch_over(now)
         except StoreError as error:
             self._refused(str(error))
         else:
@@ -134,8 +147,34 @@ class Ticker:
             self._more = False
             self.wake()
 
+    async def _watch_over(self, now: datetime) -> None:
+        """Visit whom the due times have passed over, for whatever reason: nobody is silently not watched."""
+        steady = self._clock.monotonic()
+        if steady - self._guarded_at < WATCHDOG_S:
+            return
+        self._guarded_at, busy = steady, self._queue.busy()
+        late = [
+            name
+            for name, plan in self._due_times.items()
+            if name not in busy
+            and steady - self._handed_out.setdefault(name, steady) > plan.overdue_after.total_seconds()
+        ]
+        if not late or self._more:
+            return  # a queue without room is no fault of the due times
+        records = await self._store.query(lambda reader: [reader.server(name) for name in late])
+        passed_over = [
+            record.name
+            for record in records
+            if record is not None and (record.not_before is None or record.not_before <= now)
+        ]
+        if passed_over:
+            log.error("overdue servers are visited now", extra={"fields": {"servers": passed_over}})
+            await self._store.transact(lambda tx: tx.hasten(passed_over, now))
+            self._handed_out |= dict.fromkeys(passed_over, steady)
+
     def _refused(self, sentence: str) -> None:
         """Say what is wrong with the database, once and then now and again: a tick comes every second."""
+        self._refusal(sentence)
         now = self._clock.monotonic()
         if self.storing or now - self._told_at >= REMIND_S:
             log.error("the tick could not use the database", extra={"fields": {"error": sentence}})
@@ -156,13 +195,35 @@ class Ticker:
 
     async def _repair_clock_step(self, now: datetime) -> None:
         step = self._steps.step()
-        if not step:
+        if step:
+            self.clock_steps += 1
+            self._step += step
+            log.warning("the clock was stepped", extra={"fields": {"seconds": round(step.total_seconds())}})
+        if not self._step:
             return
-        self.clock_steps += 1
-        log.warning("the clock was stepped", extra={"fields": {"seconds": round(step.total_seconds())}})
-        if step < timedelta(0):
-            # Everything would be due that much later than its interval says.
-            await self._store.transact(lambda tx: tx.repair_due(now, self._schedule))
+        event = _stepped(self._step, now)
+
+        def repair(tx: Tx) -> None:
+            tx.record_event(event, ())
+            if self._step < timedelta(0):
+                # Everything would be due that much later than its interval says.
+                tx.repair_due(now, self._schedule)
+
+        await self._store.transact(repair)
+        self._step = timedelta(0)
+
+
+def _stepped(step: timedelta, now: datetime) -> Event:
+    return Event(
+        id=str(uuid.uuid4()),
+        server=None,
+        kind=EventKind.CLOCK_STEP,
+        level=Level.INFO,
+        alerts=False,
+        at=now,
+        run=None,
+        details={"seconds": step.total_seconds()},
+    )
 
 
 def _job_trouble(event: JobEvent) -> None:

@@ -30,6 +30,8 @@ id of the incident that the event opens, carries on or closes, or null:
 * ``acked``: ``{"by": str, "incident": id}``
 * ``silenced``, ``unsilenced``: ``{"by": str, "silence": id, "servers", "tags", "checks": [names], "ends_at",
   "reason": str}``
+* ``monitor_gap``: ``{"gap_s": float, "from": iso, "until": iso}``; what was first seen at its end has
+  the same ``gap_s`` in its own event
 * ``tls_reminder``: ``{"threshold_days": days, 0 once it has ended, "superseded": [days], "not_after",
   "not_before", "leaf_sha256", "issuer", "subject_alt_names", "newer_not_after": iso or null}``; the last is
   the end of a newer certificate that the server shows in turn with this one

@@ -47,7 +47,7 @@ def decide(
     is not in it and changes nothing. ``settings`` is a digest of what shaped the report: where it differs
     from the remembered one, results are re-based instead of told. ``unclear`` names the eras whose first
     request met a refusal, an overload or silence, so that their absence from the report means nothing.
-    Without ``dates`` nothing is concluded from how long a certificate lasts: the clock was just stepped.
+    Without ``dates`` nothing is concluded from how long anything lasts: the clock was just stepped.
     ``unsettled`` holds, by toolset subject, the values that took turns until the time of a deploy was up, and
     how often each was read.
     """
@@ -73,6 +73,8 @@ def decide(
         observe_toolset(ledger, toolsets[subject])
     follow_toolsets(ledger, causes)
     observe_eras(ledger, unclear)
+    if dates:
+        _note_gap(ledger)
     observe_certificate(ledger, dates=dates)
     follow_certificate(ledger, causes, dates=dates)
     _drop_orphans(ledger)
@@ -127,6 +129,13 @@ def _note_baseline(ledger: Ledger) -> None:
         EventKind.BASELINE,
         {"states": {state.value: counts[state] for state in State}, "fingerprints": fingerprints},
     )
+
+
+def _note_gap(ledger: Ledger) -> None:
+    last, at = ledger.memory.last_run_at, ledger.at
+    if last is not None and at - last > ledger.policy.gap:
+        gap = {"gap_s": (at - last).total_seconds(), "from": last.isoformat(), "until": at.isoformat()}
+        ledger.note(EventKind.MONITOR_GAP, gap)
 
 
 def _drop_orphans(ledger: Ledger) -> None:

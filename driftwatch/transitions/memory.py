@@ -123,6 +123,8 @@ class Policy:
     """Answers that take turns for longer than this are told, although none of them is ever confirmed."""
     reprobes: int = 30
     """After so many re-probes within REPROBE_WINDOW, answers that take turns wait for the regular probes."""
+    gap: timedelta = timedelta.max
+    """A longer time without a look is a gap in the watch: what is found after it says so."""
     accept: str = "deploy"
     """deploy, manual or always."""
     tls_days: tuple[int, ...] = (30, 14, 7, 3, 1)

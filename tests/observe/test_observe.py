@@ -30,7 +30,7 @@ class StillClock:
         return self.wall
 
     def monotonic(self) -> float:
-        return 0.0
+        return (self.wall - START).total_seconds()
 
 
 class Desk:
@@ -200,3 +200,22 @@ def test_a_list_that_is_not_complete_has_no_fingerprint() -> None:
     judged = judge(seen, checks.Policy())
     assert judged.toolsets == ()
     assert judged.report.surfaces[0].fingerprint is None
+
+
+async def test_a_change_that_was_found_after_a_gap_in_the_watch_says_so(desk: Desk) -> None:
+    policy = transitions.Policy(confirm=3, gap=timedelta(minutes=30))
+    desk.observer._watched = {SERVER: replace(desk.observer._watched[SERVER], transitions=policy)}
+    await desk.observe()
+    desk.seen = shut("refused")
+    await desk.observe(later=timedelta(hours=5))
+    await desk.observe()
+    await desk.observe()
+    with desk.store.read() as reader:
+        told = [event for event in reader.events(SERVER) if event.alerts]
+    assert [event.details.get("gap_s") for event in told] == [5 * 3600]
+    desk.seen = evidence()
+    for _ in range(3):
+        await desk.observe()
+    with desk.store.read() as reader:
+        newest = reader.events(SERVER, limit=1)
+    assert "gap_s" not in newest[0].details

@@ -1,11 +1,12 @@
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from driftwatch.schedule.due import START_SPREAD, DueTimes, first_due
+from driftwatch.schedule.due import SHORTEST_GAP, START_SPREAD, DueTimes, first_due
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 QUARTER = timedelta(minutes=15)
@@ -86,6 +87,57 @@ def test_a_cron_line_counts_in_its_own_zone_and_makes_every_probe_full() -> None
     berlin = due_times(schedule="30 3 * * *", timezone="Europe/Berlin")
     schedule = berlin.after(datetime(2026, 7, 1, tzinfo=UTC), next_full_at=NOW)
     assert schedule.next_due_at == schedule.next_full_at == datetime(2026, 7, 1, 1, 30, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("line", "day", "fires"),
+    [
+        # 2026-03-29: 02:00 to 03:00 is left out in Berlin; 2026-10-25: it comes twice.
+        ("30 3 * * *", datetime(2026, 3, 28, 3, tzinfo=UTC), [(29, 1, 30), (30, 1, 30)]),
+        ("30 3 * * *", datetime(2026, 10, 24, 3, tzinfo=UTC), [(25, 2, 30), (26, 2, 30)]),
+        ("30 1 * * *", datetime(2026, 3, 28, 3, tzinfo=UTC), [(29, 0, 30), (29, 23, 30)]),
+        ("0 * * * *", datetime(2026, 3, 29, 0, 30, tzinfo=UTC), [(29, 1, 0), (29, 2, 0)]),
+    ],
+)
+def test_the_edges_of_summer_time_neither_leave_a_visit_out_nor_double_it(
+    line: str, day: datetime, fires: list[tuple[int, int, int]]
+) -> None:
+    berlin, at, seen = due_times(schedule=line, timezone="Europe/Berlin"), day, []
+    for _ in fires:
+        at = berlin.after(at, next_full_at=NOW).next_due_at
+        seen.append((at.day, at.hour, at.minute))
+    assert seen == fires
+
+
+@pytest.mark.parametrize(
+    ("first", "nights"),
+    [
+        (datetime(2026, 3, 28, tzinfo=UTC), ["28 02:30", "29 03:30", "30 02:30"]),
+        # The hour that comes twice has two visits: one too many says nothing twice.
+        (datetime(2026, 10, 24, tzinfo=UTC), ["24 02:30", "25 02:30", "25 02:30", "26 02:30"]),
+    ],
+)
+def test_a_nightly_visit_in_the_hour_that_is_missing_or_doubled_is_never_left_out(
+    first: datetime, nights: list[str]
+) -> None:
+    berlin, at, seen = due_times(schedule="30 2 * * *", timezone="Europe/Berlin"), first, []
+    for _ in nights:
+        at = berlin.after(at, next_full_at=NOW).next_due_at
+        seen.append(at.astimezone(ZoneInfo("Europe/Berlin")).strftime("%d %H:%M"))
+    assert seen == nights
+
+
+@pytest.mark.parametrize(
+    ("line", "longest"),
+    [("0 3 * * *", timedelta(days=2)), ("0 3 * * mon-fri", timedelta(days=6)), ("* * * * *", SHORTEST_GAP)],
+)
+def test_two_missed_visits_are_a_gap(line: str, longest: timedelta) -> None:
+    assert due_times(schedule=line).overdue_after == longest
+
+
+def test_a_short_interval_has_no_gap_in_a_restart() -> None:
+    assert due_times().overdue_after == 2 * QUARTER
+    assert due_times(schedule="0 0 30 2 *").overdue_after == timedelta.max
 
 
 def test_a_cron_line_that_never_comes_is_never_due() -> None:

@@ -2,7 +2,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TypeVar
@@ -10,7 +10,7 @@ from typing import TypeVar
 import pytest
 
 from driftwatch.errors import StoreError
-from driftwatch.model import Depth, ProbeRequest, Trigger
+from driftwatch.model import Depth, EventKind, ProbeRequest, Trigger
 from driftwatch.schedule.due import DueTimes
 from driftwatch.schedule.queue import LocalQueue
 from driftwatch.schedule.ticker import TICK, Ticker
@@ -135,6 +135,9 @@ async def test_a_clock_that_was_stepped_back_keeps_nobody_waiting(
         with caplog.at_level(logging.WARNING, "driftwatch.service"):
             await at.ticker.tick()
         assert "the clock was stepped" in caplog.text
+        with at.store.read() as reader:
+            (event,) = reader.events(kinds=[EventKind.CLOCK_STEP])
+        assert (event.details["seconds"], event.alerts) == (-5 * 3600, False)
         at.clock.pass_time(QUARTER)
         await at.ticker.tick()
         assert [name for name, *_ in at.take()] == ["a"]
@@ -202,3 +205,61 @@ async def test_workers_that_are_done_do_not_wait_for_the_next_second(tmp_path: P
         await at.ticker.stop()
         working.cancel()
     assert sorted(visited) == sorted(names)
+
+
+async def test_a_step_that_the_database_refused_is_repaired_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, "a") as at:
+        await at.ticker.tick()
+        at.take()
+        at.clock.wall -= timedelta(hours=5)
+
+        async def broken(_: object) -> None:
+            raise StoreError("the disk is full")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(at.store, "transact", broken)
+            await at.ticker.tick()
+        await at.ticker.tick()
+        with at.store.read() as reader:
+            kept = reader.server("a")
+            assert len(reader.events(kinds=[EventKind.CLOCK_STEP])) == 1
+        assert kept is not None
+        assert kept.next_due_at <= at.clock.now() + QUARTER
+
+
+async def test_a_server_that_its_due_time_has_passed_over_is_visited_and_named(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with desk(tmp_path, "a") as at:
+        await at.ticker.tick()
+        for _, _, item in at.queue._waiting:
+            with at.store.write() as tx:
+                tx.request_done(item)
+        at.take()
+        never = replace(record("a", START + timedelta(days=3650)))
+        with at.store.write() as tx:
+            tx.import_servers([], START)
+            tx.import_servers([never], START)
+        for _ in range(32):
+            at.clock.pass_time(timedelta(minutes=1))
+            await at.ticker.tick()
+        assert "overdue servers are visited now" in caplog.text
+        assert [name for name, *_ in at.take()] == ["a"]
+
+
+async def test_a_server_that_asked_for_a_pause_is_not_overdue(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with desk(tmp_path, "a") as at:
+        await at.ticker.tick()
+        for _, _, item in at.queue._waiting:
+            with at.store.write() as tx:
+                tx.request_done(item)
+                tx.postpone("a", START + timedelta(hours=1))
+        at.take()
+        for _ in range(50):
+            at.clock.pass_time(timedelta(minutes=1))
+            await at.ticker.tick()
+        assert "overdue" not in caplog.text

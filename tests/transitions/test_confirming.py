@@ -237,3 +237,17 @@ def test_every_trigger_counts(trigger: Trigger) -> None:
 
 def test_every_full_only_check_of_the_timeline_is_in_its_catalogue() -> None:
     assert set(Timeline().catalogue) >= FULL_ONLY
+
+
+def test_a_gap_in_the_watch_is_history_unless_the_clock_was_stepped() -> None:
+    timeline = Timeline(policy=Policy(gap=timedelta(minutes=30)))
+    timeline.run(HOUR, HEALTHY)
+    timeline.now += 3 * HOUR
+    assert timeline.probe(HEALTHY) == []
+    (gap,) = timeline.of(EventKind.MONITOR_GAP)
+    assert gap.details["gap_s"] > 3 * 3600
+    assert gap.details["until"] == timeline.now.isoformat()
+    timeline.now += 3 * HOUR
+    timeline.dates = False
+    timeline.probe(HEALTHY)
+    assert len(timeline.of(EventKind.MONITOR_GAP)) == 1

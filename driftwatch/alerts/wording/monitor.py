@@ -48,16 +48,17 @@ def _online(event: Event, voice: Voice) -> Note:
 
 
 def storage_fault(event: Event, _voice: Voice) -> Note:
-    """The database could not be read or written."""
+    """The database could not be read or written for a while; told when it can be again."""
     error = event.details.get("error")
+    lasted = span(event.details.get("duration_s"))
     return Note(
         server=event.server,
         level=event.level,
-        phrase="database fault",
+        phrase=f"database fault{f' for {lasted}' if lasted else ''}",
         tally="database fault",
         lines=(
-            f"The database cannot be used{f': {foreign(str(error), 200)}' if error else '.'}",
-            "Probes go on; what they find is recorded once it is back. No server's state was changed.",
+            f"The database could not be used{f': {foreign(str(error), 200)}' if error else '.'}",
+            "It works again. What could not be recorded is visited again; no server's state was changed.",
         ),
         since=began(event),
         fix="Check the free space and the permissions of the volume that holds the database.",

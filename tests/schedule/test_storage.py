@@ -1,0 +1,98 @@
+"""A fault of the database is told when it is over, if it lasted."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from driftwatch.alerts.route import ChannelRule
+from driftwatch.errors import StoreError
+from driftwatch.model import Event, EventKind
+from driftwatch.schedule.storage import StorageFaults
+from driftwatch.store.sqlite import SqliteStore
+
+START = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+@dataclass
+class Clock:
+    wall: datetime = START
+
+    def now(self) -> datetime:
+        return self.wall
+
+    def monotonic(self) -> float:
+        return (self.wall - START).total_seconds()
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def store(tmp_path: Path, clock: Clock) -> Iterator[SqliteStore]:
+    path = tmp_path / "driftwatch.db"
+    with closing(SqliteStore(path, clock=clock.now, busy_timeout=timedelta(milliseconds=1))) as store:
+        store.migrate()
+        yield store
+
+
+def faults(store: SqliteStore, clock: Clock) -> StorageFaults:
+    return StorageFaults(
+        store=store,
+        clock=clock,
+        channels=[ChannelRule(name="ops")],
+        group_wait=timedelta(seconds=30),
+        told=lambda: None,
+    )
+
+
+def events(store: SqliteStore) -> list[Event]:
+    with store.read() as reader:
+        return reader.events(kinds=[EventKind.STORAGE_FAULT])
+
+
+async def test_a_database_that_another_process_holds_is_a_fault_until_it_lets_go(
+    store: SqliteStore, clock: Clock
+) -> None:
+    chore = faults(store, clock)
+    with closing(sqlite3.connect(store.path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreError, match="another process is writing") as refused:
+            await store.transact(lambda tx: tx.drop_channels((), clock.now()))
+        chore.refused(str(refused.value))
+        clock.wall += timedelta(minutes=3)
+        await chore.run()
+        assert events(store) == []
+        other.execute("ROLLBACK")
+    await chore.run()
+    (event,) = events(store)
+    assert event.since == START
+    assert event.details["duration_s"] == 180
+    assert "another process is writing" in event.details["error"]
+    with store.write() as tx:
+        assert len(tx.pending_deliveries(clock.now() + timedelta(minutes=1))) == 1
+    await chore.run()
+    assert len(events(store)) == 1
+
+
+async def test_a_moment_is_history_only(store: SqliteStore, clock: Clock) -> None:
+    chore = faults(store, clock)
+    chore.refused("the disk is full")
+    chore.refused("and something else")
+    clock.wall += timedelta(seconds=20)
+    await chore.run()
+    (event,) = events(store)
+    assert (event.alerts, event.details["error"]) == (False, "the disk is full")
+    with store.write() as tx:
+        assert tx.pending_deliveries(clock.now() + timedelta(minutes=1)) == []
+
+
+async def test_without_a_fault_nothing_is_written(store: SqliteStore, clock: Clock) -> None:
+    await faults(store, clock).run()
+    assert events(store) == []
