@@ -75,13 +75,11 @@ def follow(tx: Tx, visit: Visit) -> Changes:
         return Changes()
     before = deploy.progress or _begin(visit)
     progress = deploys.advance(before, _look(report))
-    changes, pending = Changes(), False
+    changes, doubts = Changes(), list[str]()
     if progress.latest:
         changes = visit.decide(policy=_as_confirmations(visit.policy, rules.reads))
-        pending = any(
-            state.pending and not state.flapping for state in _after(visit, changes).states.values()
-        )
-    phase = deploys.phase(progress, rules, now, pending=pending)
+        doubts = _doubts(_after(visit, changes), progress)
+    phase = deploys.phase(progress, rules, now, pending=bool(doubts))
     if phase is Phase.UNSETTLED:
         changes = visit.decide(
             policy=_as_confirmations(visit.policy, rules.reads), unsettled=_disagreeing(progress)
@@ -100,8 +98,8 @@ def follow(tx: Tx, visit: Visit) -> Changes:
         events=(*deploy.events, *(event.id for event in changes.events if event.alerts)),
     )
     if phase is Phase.READING:
-        in_doubt = pending and _check_in_doubt(_after(visit, changes))
-        depth = Depth.FULL if in_doubt or not progress.thorough else Depth.LIGHT
+        deep = not progress.thorough or any(subject.startswith("check:") for subject in doubts)
+        depth = Depth.FULL if deep else Depth.LIGHT
         at = deploys.next_read(progress, rules, now)
         _read_again(tx, deploy, visit, at=at, depth=depth)
         return changes
@@ -224,11 +222,15 @@ def _after(visit: Visit, changes: Changes) -> Memory:
     return transitions.apply(visit.memory, changes, visit.run.report)
 
 
-def _check_in_doubt(memory: Memory) -> bool:
-    return any(
-        state.pending and not state.flapping and state.subject.startswith("check:")
+def _doubts(memory: Memory, progress: Progress) -> list[str]:
+    """The subjects of which too few reads have agreed so far; not lists that are not shown any more."""
+    return [
+        state.subject
         for state in memory.states.values()
-    )
+        if state.pending
+        and not state.flapping
+        and (state.subject in progress.latest or not state.subject.startswith("toolset:"))
+    ]
 
 
 def _disagreeing(progress: Progress) -> dict[str, dict[str, int]]:
@@ -249,9 +251,8 @@ def _named(
     """The changes with events that name their release, and the release that an earlier list was of."""
 
     def name(event: Event) -> Event:
-        change = event.kind in attribution.CHANGES
-        known = _with_origin(reader, event)
-        event = attribution.named(known, {**told, "relation": relation} if change else told)
+        how = relation if event.kind in attribution.CHANGES else attribution.AFTER
+        event = attribution.named(_with_origin(reader, event), {**told, "relation": how})
         return attribution.expected(event) if release.expect_change else event
 
     return replace(changes, events=tuple(map(name, changes.events)))

@@ -115,7 +115,7 @@ def title(sections: Sequence[Section]) -> str:
     servers = [server for section in sections for server in section.servers]
     releases = {note.release.ending if note.release else None for note in notes}
     release = releases.pop() if len(releases) == 1 else None
-    end = f" ({release})" if release else ""
+    end = f" {release}" if release else ""
     room = TITLE_LIMIT - len(end)
     if len(servers) == 1:
         about = "" if servers[0] == MONITOR else f"{servers[0]}: "

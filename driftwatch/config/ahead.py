@@ -6,7 +6,7 @@ from driftwatch.config.values import Table
 
 AHEAD: Mapping[str, frozenset[str]] = {
     "server": frozenset({"previous_name"}),
-    "alerts": frozenset({"reminder", "on_unchanged_deploy"}),
+    "alerts": frozenset({"reminder"}),
 }
 """By table, the keys whose feature is not there yet."""
 

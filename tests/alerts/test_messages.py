@@ -104,17 +104,24 @@ def test_a_tool_renamed_and_a_parameter_dropped_by_a_release(event: Any, message
     dropped = change(
         "parameter-dropped", "breaking", '"search": parameter "limit" (integer, optional) was dropped.'
     )
-    release = {"ref": "v42", "commit": "1a2b3c4d5e6f7a8b", "actor": "ci", "link": "https://git.example/r/v42"}
+    release = {
+        "ref": "v42",
+        "commit": "1a2b3c4d5e6f7a8b",
+        "previous_ref": "v41",
+        "actor": "ci",
+        "link": "https://git.example/r/v42",
+        "relation": "by",
+    }
     assert (
         message(drift(event, renamed, dropped, release=release))
         == """\
-[driftwatch] api-prod: toolset changed - 1 tool renamed, 1 parameter dropped (breaking) (release v42)
+[driftwatch] api-prod: toolset changed - 1 tool renamed, 1 parameter dropped (breaking) by release v42
 
 Toolset (modern): dw1:a1a1a1a1.b2b2b2b2 -> dw1:c3c3c3c3.d4d4d4d4
 - "get_weather" is now "get_forecast"; its schema is the same.
 - "search": parameter "limit" (integer, optional) was dropped.
 Since: 2026-11-02 11:59 UTC (12:59 Europe/Berlin)
-Release: v42 (1a2b3c4d5e6f), by ci, https://git.example/r/v42
+Changed by release: v42 (1a2b3c4d5e6f), before it v41, by ci, https://git.example/r/v42
 Affected: existing callers, whose calls fail
 Baseline: still the old list, until the new one is accepted
 Fix: If the change was meant, accept the new list and tell the callers; if not, roll back.

@@ -73,7 +73,7 @@ async def test_a_release_that_changes_nothing_is_told_where_that_is_asked_for(
         await world.rounds(1)
         world.announce("v2", commit="abcdef0123456789", actor="ann")
         text = await told(world, receiver)
-    assert "bookshop: unchanged (release v2)" in text
+    assert "bookshop: unchanged by release v2" in text
     assert "Release: v2 (abcdef012345), by ann" in text
 
 
@@ -90,7 +90,7 @@ async def test_a_breaking_release_is_one_message_that_names_it_and_is_not_accept
         text = await told(world, receiver)
         memory = world.read(lambda reader: reader.memory("bookshop"))
     assert "order_status" in text
-    assert "(release v2)" in text
+    assert "by release v2" in text
     assert "Changed by release: v2 (abcdef012345), before it v1, by ann, https://ci.example/7" in text
     assert (outcome.verdict, outcome.breaking, outcome.level) == (DeployVerdict.BREAKING, True, Level.ERROR)
     assert "1 tool renamed" in outcome.summary
@@ -190,7 +190,7 @@ async def test_a_rollout_that_stops_half_way_is_told_as_unsettled_with_both_answ
     assert (outcome.state, outcome.verdict) == (DeployState.UNSETTLED, DeployVerdict.UNSETTLED)
     assert "replicas disagree" in text
     assert text.count(" times)") >= 2
-    assert "Release: v2" in text
+    assert "After release: v2" in text
     assert EventKind.TOOLSET_CHANGED not in world.kinds()
 
 
@@ -206,7 +206,7 @@ async def test_a_list_that_was_there_for_a_moment_is_told_although_nothing_chang
         outcome = await world.settle(release)
         text = await told(world, receiver)
     assert outcome.verdict is DeployVerdict.OK
-    assert "toolset changed for a moment (release v2)" in text
+    assert "toolset changed for a moment by release v2" in text
     assert "get_order_status" in text
 
 
@@ -221,7 +221,7 @@ async def test_announced_twice_in_one_moment_is_one_run_and_the_latest_words(
         assert first.id == second.id
         await world.settle(second)
         text = await told(world, receiver)
-    assert "(release v2)" in text
+    assert "by release v2" in text
     assert triggers(world).count("deploy") == 3
 
 
@@ -239,7 +239,7 @@ async def test_announced_during_a_run_is_one_more_run(
         third = world.announce("v4")
         await world.settle(third)
         text = await told(world, receiver)
-    assert "(release v2)" in text
+    assert "by release v2" in text
     assert world.outcome(first).verdict is DeployVerdict.BREAKING
     assert world.outcome(second).run_release == third.id
     assert not world.outcome(second).changed
@@ -256,7 +256,7 @@ async def test_a_deploy_that_was_announced_before_a_crash_is_read_after_it(
     async with world.running():
         await world.settle(release)
         text = await told(world, receiver)
-    assert "(release v2)" in text
+    assert "by release v2" in text
 
 
 async def test_a_run_that_was_cut_in_two_is_finished_after_the_restart(
@@ -271,7 +271,7 @@ async def test_a_run_that_was_cut_in_two_is_finished_after_the_restart(
         outcome = await world.settle(release)
         text = await told(world, receiver)
     assert outcome.reads == 3
-    assert "(release v2)" in text
+    assert "by release v2" in text
 
 
 async def test_a_server_that_stays_down_after_a_deploy_is_told_once_as_after_the_release(
@@ -289,7 +289,7 @@ async def test_a_server_that_stays_down_after_a_deploy_is_told_once_as_after_the
         assert outcome.verdict is DeployVerdict.FAILED
         assert "down" in text
         assert "After release: v2" in text
-        assert "(after release v2)" in text
+        assert "after release v2" in text
         async with serving(sample.application, port):
             back = await told(world, receiver, 2)
         assert "back" in back
@@ -344,5 +344,5 @@ async def test_one_release_on_several_servers_is_one_message(world: World, recei
         await world.settle(release)
         text = await told(world, receiver)
     assert "2 servers" in text
-    assert "(release v2)" in text
+    assert "by release v2" in text
     assert {world.outcome(release, name).verdict for name in release.servers} == {DeployVerdict.BREAKING}

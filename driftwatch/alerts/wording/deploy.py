@@ -1,10 +1,11 @@
 """Releases that changed nothing, changed something for a moment, or could not be read."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from driftwatch.alerts.text import count, foreign
 from driftwatch.alerts.wording.calm import short_pair, subject_words
-from driftwatch.alerts.wording.note import Note, Voice, began, release, words
+from driftwatch.alerts.wording.note import Note, Release, Voice, began, release, words
 from driftwatch.model import Event, Json
 from driftwatch.toolset import Diff
 
@@ -16,13 +17,15 @@ def deployed(event: Event, voice: Voice) -> Note:
         return _blip(event, blip)
     if event.details.get("state") == "inconclusive":
         return _inconclusive(event, voice)
+    of = _release(event, "of")
     return Note(
         server=event.server,
         level=event.level,
         phrase="unchanged",
         tally="unchanged",
-        lines=(f"Unchanged by this release: the toolset and every check, {_reads(event)}.",),
-        release=release(event.details),
+        lines=(f"The toolset and every check are as before: {_reads(event)} agree.",),
+        release=of,
+        alike=f"unchanged by {of.line}" if of else None,
     )
 
 
@@ -48,7 +51,7 @@ def _blip(event: Event, blip: Mapping[str, Json]) -> Note:
         ),
         items=tuple(foreign(change.message) for change in diff.changes) if diff else (),
         since=began(event),
-        release=release(event.details),
+        release=_release(event, "of"),
     )
 
 
@@ -65,9 +68,14 @@ def _inconclusive(event: Event, voice: Voice) -> Note:
             f"The last one: transport/endpoint {words(str(root) if root else None)}.",
         ),
         since=began(event),
-        release=release(event.details),
+        release=_release(event, "after"),
         fix=voice.fix("transport/endpoint"),
     )
+
+
+def _release(event: Event, relation: str) -> Release | None:
+    found = release(event.details)
+    return replace(found, relation=relation) if found else None
 
 
 def _reads(event: Event) -> str:

@@ -51,12 +51,13 @@ class Release:
     line: str
     """``v42 (1a2b3c4), before it v41, by ci, https://...``."""
     relation: str = ""
-    """``by`` or ``after`` for a change; empty where it is about the release itself."""
+    """``by`` or ``after`` for a change, ``of`` where the release itself is the news, or nothing."""
 
     @property
     def ending(self) -> str:
-        """What a title ends with: ``release v42``, or ``after release v42``."""
-        return f"after release {self.ref}" if self.relation == "after" else f"release {self.ref}"
+        """What a title ends with: ``by release v42``, ``after release v42`` or ``(release v42)``."""
+        words = {"by": "by release", "after": "after release", "of": "by release"}.get(self.relation)
+        return f"{words} {self.ref}" if words else f"(release {self.ref})"
 
     @property
     def fact(self) -> str:
