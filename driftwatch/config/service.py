@@ -121,7 +121,7 @@ class Hook(Table):
     secrets: tuple[Secret, ...] = Field(
         default=(),
         validate_default=True,
-        description="Signing secrets, for GitHub's `X-Hub-Signature-256` and Standard Webhooks.",
+        description="Signing secrets, for GitHub's `X-Hub-Signature-256`, Standard Webhooks and Vercel.",
     )
     delay: Annotated[timedelta, Duration("0s", "1h")] = Field(
         default=timedelta(seconds=10), description="Wait after a deploy was announced."
