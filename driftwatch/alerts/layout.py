@@ -209,6 +209,8 @@ def _facts(note: Note, voice: Voice, room: _Room, shared: Sequence[Line], *, wor
         yield Line(Role.FACT, f"Baseline: {note.baseline}")
     if note.fix and (room.worst_fix if worst else room.fix):
         yield Line(Role.FACT, f"Fix: {note.fix}")
+    if note.acknowledge:
+        yield Line(Role.FACT, f"Acknowledge: {note.acknowledge}")
 
 
 def _shared_facts(section: Section, voice: Voice) -> tuple[Line, ...]:

@@ -16,10 +16,12 @@ from driftwatch.guard import NetworkGuard
 from driftwatch.model import ProbeRequest
 from driftwatch.observe import Observer, prober
 from driftwatch.schedule import backups, certificates, heartbeat, resuming, storage
+from driftwatch.schedule import reminders as reminding
 from driftwatch.schedule.backups import Backups
 from driftwatch.schedule.certificates import CertificateDates
 from driftwatch.schedule.heartbeat import Heartbeat
 from driftwatch.schedule.queue import LocalQueue
+from driftwatch.schedule.reminders import Reminders
 from driftwatch.schedule.resuming import Resuming
 from driftwatch.schedule.storage import StorageFaults
 from driftwatch.schedule.ticker import Ticker
@@ -107,6 +109,15 @@ class Works:
         )
         nightly = Backups(store, keep=lambda: self._wiring.config.storage.backups, now=outside.clock.now)
         silences = Resuming(store=store, clock=outside.clock, alerts=config.alerts, told=self.outbox.wake)
+        reminders = Reminders(
+            store=store,
+            clock=outside.clock,
+            watched=wiring.watched,
+            channels=wiring.rules,
+            windows=config.alerts.windows,
+            full_intervals={server.name: server.full_interval for server in config.servers},
+            told=self.outbox.wake,
+        )
         self.ticker = Ticker(
             store=store,
             queue=self.queue,
@@ -118,6 +129,8 @@ class Works:
                 "backup": (backups.LOOK_EVERY, nightly.run),
                 "storage": (storage.EVERY, self.faults.run),
                 "resume": (resuming.EVERY, silences.run),
+                "reminders": (reminding.EVERY, reminders.run),
+                "stale": (reminding.LOOK_FOR_STALE_EVERY, reminders.look_for_stale),
                 "heartbeat": (heartbeat.LOOK_EVERY, self.heartbeat.run),
             },
             tick=outside.tick,

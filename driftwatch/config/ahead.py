@@ -6,7 +6,6 @@ from driftwatch.config.values import Table
 
 AHEAD: Mapping[str, frozenset[str]] = {
     "server": frozenset({"previous_name"}),
-    "alerts": frozenset({"reminder"}),
 }
 """By table, the keys whose feature is not there yet."""
 

@@ -545,6 +545,9 @@ class Reader(Protocol):
     ) -> list[HeldDelivery]:
         """What is held back, of one server or of all, except by what is named; in the order it happened."""
 
+    def reminders(self) -> dict[str, list[Incident]]:
+        """The open incidents that are called to mind some time, by configured server."""
+
     def incident(self, incident: str) -> Incident | None:
         """One incident, open or over."""
 

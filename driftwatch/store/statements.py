@@ -364,6 +364,17 @@ SILENCES_IN_FORCE = SILENCES.where(
     silences.c.starts_at <= _NOW, silences.c.ends_at > _NOW, silences.c.lifted_at.is_(None)
 )
 INCIDENT = sa.select(incidents).where(incidents.c.id == bindparam("key"))
+REMINDERS = (
+    sa.select(incidents, servers.c.name)
+    .join(servers, servers.c.id == incidents.c.server_id)
+    .where(
+        incidents.c.closed_at.is_(None),
+        incidents.c.next_reminder_at.is_not(None),
+        incidents.c.acked_at.is_(None),
+        servers.c.removed_at.is_(None),
+    )
+    .order_by(servers.c.name, incidents.c.subject)
+)
 REMIND = (
     sa.update(incidents)
     .where(

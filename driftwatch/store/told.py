@@ -1,5 +1,6 @@
 """Reading what was told and what was not, and what people said about it."""
 
+from collections import defaultdict
 from collections.abc import Collection
 from datetime import datetime
 
@@ -29,6 +30,13 @@ class Told(Unit):
         """The messages whose ids begin so; at most two, since more than one is one too many."""
         rows = self._rows(sql.MESSAGES_LIKE, prefix=prefix, length=len(prefix))
         return [mapping.message_record(row) for row in rows]
+
+    def reminders(self) -> dict[str, list[Incident]]:
+        """The open incidents that are called to mind some time, by configured server."""
+        found: dict[str, list[Incident]] = defaultdict(list)
+        for row in self._rows(sql.REMINDERS):
+            found[row["name"]].append(mapping.incident(row))
+        return dict(found)
 
     def incident(self, incident: str) -> Incident | None:
         """One incident, open or over."""

@@ -28,6 +28,8 @@ id of the incident that the event opens, carries on or closes, or null:
 * ``rebased``: ``{"moved": [{"subject", "before", "after"}], "added": [subjects], "removed": [subjects]}``
 * ``accepted``: ``{"by": str, "reason": str}``
 * ``acked``: ``{"by": str, "incident": id}``
+* ``reminder``: ``{"incidents": [{"id", "subject", "value", "since": iso, "blocked": how many checks it
+  hides}], "acked": [the same with "by"], "stale": [{"subject", "since": iso, "by": root check or null}]}``
 * ``silenced``, ``unsilenced``: ``{"by": str, "silence": id, "servers", "tags", "checks": [names], "ends_at",
   "reason": str}``
 * ``monitor_gap``: ``{"gap_s": float, "from": iso, "until": iso}``; what was first seen at its end has

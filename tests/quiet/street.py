@@ -1,6 +1,5 @@
 """A street of servers, a service that watches them without sockets, and a clock that a test moves."""
 
-import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -18,6 +17,7 @@ from driftwatch.evidence import Evidence
 from driftwatch.model import Depth, Event, EventKind, ProbeRequest, Trigger
 from driftwatch.observe import Observer, Watched
 from driftwatch.probe import Target
+from driftwatch.schedule.reminders import Reminders
 from driftwatch.schedule.resuming import Resuming
 from driftwatch.store.ports import DeliveryOutcome, MessageRecord, Reader, ServerRecord, Tx
 from driftwatch.store.sqlite import SqliteStore
@@ -103,17 +103,18 @@ class Street:
             group_wait=self.alerts.group_wait,
             jitter=lambda: 0.5,
         )
+        watched = {
+            name: Watched(
+                target=Target(name=name, url=f"https://{name}.example/mcp"),
+                tags=tags,
+                revision="r1",
+                checks=checks.Policy(),
+                transitions=policy,
+            )
+            for name, tags in self.servers.items()
+        }
         self.observer = Observer(
-            watched={
-                name: Watched(
-                    target=Target(name=name, url=f"https://{name}.example/mcp"),
-                    tags=tags,
-                    revision="r1",
-                    checks=checks.Policy(),
-                    transitions=policy,
-                )
-                for name, tags in self.servers.items()
-            },
+            watched=watched,
             store=self.store,
             prober=self._visit,
             clock=self.clock,
@@ -121,8 +122,19 @@ class Street:
             group_wait=self.alerts.group_wait,
             windows=self.alerts.windows,
         )
+        reminders = Reminders(
+            store=self.store,
+            clock=self.clock,
+            watched=watched,
+            channels=rules,
+            windows=self.alerts.windows,
+            full_intervals={},
+            told=lambda: None,
+        )
         self.chores: list[Callable[[], Any]] = [
             Resuming(store=self.store, clock=self.clock, alerts=self.alerts, told=lambda: None).run,
+            reminders.run,
+            reminders.look_for_stale,
         ]
 
     async def _visit(self, target: Target, *, depth: Depth, trigger: Trigger) -> Evidence:
@@ -185,10 +197,6 @@ def channel(name: str, **settings: Any) -> Channel:
     pace = {"per_second": 100, "per_hour": 100_000}
     url = SecretStr(f"json://127.0.0.1:9/{name}")
     return Channel.model_validate({"name": name, "url": url, "pace": pace, **settings})
-
-
-def random_history(seed: int) -> random.Random:
-    return random.Random(seed)
 
 
 def _record(name: str, tags: tuple[str, ...], due: datetime) -> ServerRecord:

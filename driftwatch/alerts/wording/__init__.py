@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from driftwatch.alerts.fold import TOOLSETS, Story
-from driftwatch.alerts.wording import calm, certificate, check, deploy, monitor, toolset
+from driftwatch.alerts.wording import calm, certificate, check, deploy, monitor, reminder, toolset
 from driftwatch.alerts.wording.note import Note, Voice
 from driftwatch.model import Event, EventKind
 
@@ -28,7 +28,7 @@ _WORDING: Mapping[EventKind, Callable[[Event, Voice], Note]] = MappingProxyType(
         EventKind.SETTLED: calm.settled,
         EventKind.UNSETTLED: calm.unsettled,
         EventKind.DEPLOYED: deploy.deployed,
-        EventKind.REMINDER: calm.reminder,
+        EventKind.REMINDER: reminder.reminder,
         EventKind.TLS_REMINDER: certificate.reminder,
         EventKind.TLS_RENEWED: certificate.renewed,
         EventKind.MONITOR_OFFLINE: monitor.offline,

@@ -1,7 +1,6 @@
-"""What damping says instead of many messages: flapping, settled, replicas that disagree, reminders."""
+"""What damping says instead of many messages: flapping, settled, replicas that disagree."""
 
 from collections.abc import Mapping
-from datetime import datetime
 
 from driftwatch.alerts.text import count, duration, label, listed
 from driftwatch.alerts.wording.note import (
@@ -11,7 +10,6 @@ from driftwatch.alerts.wording.note import (
     release,
     span,
     strings,
-    time_of,
     words,
 )
 from driftwatch.model import Event, Json
@@ -80,32 +78,6 @@ def unsettled(event: Event, voice: Voice) -> Note:
         release=release(event.details),
         affected="clients get one or the other by chance" if toolset else None,
         fix=voice.fix("release/replicas" if toolset else _check(event.subject)),
-    )
-
-
-def reminder(event: Event, voice: Voice) -> Note:
-    """What is still not right."""
-    told = event.details.get("incidents")
-    incidents = [item for item in told if isinstance(item, Mapping)] if isinstance(told, list | tuple) else []
-    if not incidents:
-        lasted = duration(event.at - began(event))
-        what = subject_words(event.subject)
-        return Note(
-            server=event.server,
-            level=event.level,
-            phrase=f"{what} still {value_words(event.after)}, for {lasted}",
-            tally="still open",
-            lines=(f"{what} is still {value_words(event.after)}.",),
-            since=began(event),
-            fix=voice.fix(_check(event.subject)),
-        )
-    return Note(
-        server=event.server,
-        level=event.level,
-        phrase=f"{count(len(incidents), 'problem')} still open",
-        tally="still open",
-        lines=(f"{count(len(incidents), 'problem')} still open:",),
-        items=tuple(_incident(item, event.at) for item in incidents),
     )
 
 
@@ -180,13 +152,3 @@ def _surface(surface: Mapping[str, Json]) -> str:
 
 def _check(subject: str | None) -> str:
     return label((subject or "").removeprefix("check:"))
-
-
-def _incident(incident: Mapping[str, Json], now: datetime) -> str:
-    since = time_of(incident.get("since")) or time_of(incident.get("opened_at"))
-    lasted = f", for {duration(now - since)}" if since else ""
-    server = f"{label(str(incident['server']))}: " if incident.get("server") else ""
-    subject, value = str(incident.get("subject") or ""), value_words(str(incident.get("value") or ""))
-    if subject.startswith("toolset:"):
-        value = f"not accepted ({value})"
-    return f"{server}{subject_words(subject)} {value}{lasted}"

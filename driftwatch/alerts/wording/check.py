@@ -49,7 +49,7 @@ def change(event: Event, voice: Voice) -> Note:
     check, result = check_of(event), _result(event)
     findings = _findings(result)
     said = _said(check, findings)
-    down = _is_down(check, event.after)
+    down = down_words(check, event.after)
     blocked = strings(event.details.get("blocked"))
     return Note(
         server=event.server,
@@ -78,7 +78,7 @@ def change(event: Event, voice: Voice) -> Note:
 def recovery(event: Event, voice: Voice) -> Note:
     """A check is verified again, or as good as it was accepted."""
     check = check_of(event)
-    down = _is_down(check, event.before)
+    down = down_words(check, event.before)
     lasted = duration(ended(event) - began(event))
     again = "verified again" if state(event.after) == State.VERIFIED else f"as accepted: {words(event.after)}"
     blocked = strings(event.details.get("blocked"))
@@ -102,7 +102,7 @@ def recovery(event: Event, voice: Voice) -> Note:
 def blip(first: Event, last: Event, voice: Voice) -> Note:
     """A change and its undo, told together."""
     check = check_of(first)
-    down = _is_down(check, first.after)
+    down = down_words(check, first.after)
     lasted = duration(ended(last) - began(first))
     return Note(
         server=first.server,
@@ -221,7 +221,7 @@ def settled(event: Event, voice: Voice) -> Note:
     )
 
 
-def _is_down(check: str, value: str | None) -> str | None:
+def down_words(check: str, value: str | None) -> str | None:
     """Why nothing can be asked of the server, in words; None when that is not the case."""
     if check != ROOT or state(value) != State.FAILED:
         return None

@@ -88,6 +88,8 @@ class Note:
     baseline: str | None = None
     """What a toolset is compared with from now on."""
     fix: str | None = None
+    acknowledge: str | None = None
+    """The command that ends the reminders of it."""
     alike: str | None = None
     """Notes of several servers with the same value are said once; None for what is never alike."""
 
