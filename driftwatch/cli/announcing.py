@@ -58,7 +58,7 @@ class Client:
         while status == HTTPStatus.ACCEPTED and self._clock() < ends:
             path = f"api/v1/deploys/{said['deploy']}"
             status, said = self._ask("GET", path, None, self._query(ends, gates), ends)
-        return status, said
+        return status, {**said, "status_url": f"{self._base}api/v1/deploys/{said['deploy']}"}
 
     def _query(self, ends: float, gates: Sequence[str]) -> dict[str, str]:
         left = min(HOLD_S, round(ends - self._clock()))

@@ -100,7 +100,10 @@ def test_it_announces_with_an_address_and_a_token_and_no_configuration(
         driftwatch, service, "bookshop", "--ref", "v2", "--commit", "abc", "--actor", "o", "--expect-change"
     )
     assert (ended.code, ended.err) == (0, "")
-    assert ended.out.startswith("deploy v2: announced\n  bookshop: waiting\n")
+    assert (
+        ended.out
+        == f"deploy v2: announced\n  bookshop: waiting\nfollow it: {service.url}/api/v1/deploys/d-1\n"
+    )
     ((asked, headers, body),) = service.asked
     assert asked == "POST /hooks/deploy"
     assert headers["authorization"] == f"Bearer {TOKEN}"
