@@ -41,14 +41,19 @@ def from_micros(micros: int) -> datetime:
 
 
 def encode(value: Json) -> str:
-    """Canonical JSON text in ASCII: keys sorted, no spaces, the same for the same content.
+    """Canonical JSON text in ASCII: keys sorted, no spaces, the same for the same content."""
+    return json_text(value, sort_keys=True)
+
+
+def json_text(value: Json, *, sort_keys: bool = False) -> str:
+    """JSON in ASCII that every parser takes, whatever a server put into its texts and numbers.
 
     ``1e400`` is JSON and Python reads it as infinity; it is written as ``1e999``, which reads back the same.
     """
     try:
-        return json.dumps(value, allow_nan=False, sort_keys=True, separators=(",", ":"))
+        return json.dumps(value, allow_nan=False, sort_keys=sort_keys, separators=(",", ":"))
     except ValueError:
-        text = json.dumps(value, sort_keys=True, separators=(",", ":"))
+        text = json.dumps(value, sort_keys=sort_keys, separators=(",", ":"))
         return _STRING_OR_SPECIAL.sub(lambda found: _SPECIAL.get(found[0], found[0]), text)
 
 

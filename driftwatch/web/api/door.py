@@ -3,7 +3,6 @@
 import difflib
 import hashlib
 import json
-import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, get_origin
 
@@ -14,6 +13,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from driftwatch.model import Json
+from driftwatch.store.columns import json_text
 from driftwatch.store.ports import Store
 from driftwatch.web.access import Access
 from driftwatch.web.api.endpoint import Call, Endpoint, Right
@@ -26,9 +26,6 @@ PREFIX = "/api/v1"
 
 MOST_ERRORS = 50
 """Faults of one body that are listed."""
-
-_STRING_OR_SPECIAL = re.compile(r'"(?:[^"\\]|\\.)*"|-?Infinity|NaN')
-_SPECIAL = {"Infinity": "1e999", "-Infinity": "-1e999", "NaN": "null"}
 
 
 def routes(endpoints: Sequence[Endpoint], context: Context, access: Access) -> list[Route]:
@@ -108,10 +105,7 @@ async def _read(store: Store, endpoint: Endpoint, call: Call, request: Request) 
 
 def document(content: Json, status: int = 200) -> Response:
     """JSON that every parser takes, whatever a watched server put into its texts and numbers."""
-    text = json.dumps(content, separators=(",", ":"))
-    if "Infinity" in text or "NaN" in text:
-        text = _STRING_OR_SPECIAL.sub(lambda found: _SPECIAL.get(found[0], found[0]), text)
-    return Response(text.encode("ascii"), status, media_type="application/json")
+    return Response(json_text(content).encode("ascii"), status, media_type="application/json")
 
 
 def _query(kind: type[Parameters], request: Request) -> dict[str, Any]:
