@@ -3,10 +3,11 @@
 from driftwatch.deploys import attribution
 from driftwatch.deploys.outcome import GATES, DeployOutcome, verdict
 from driftwatch.deploys.requests import PRIORITY, probes
-from driftwatch.deploys.settling import Look, Phase, Progress, Rules, advance, next_read, phase
+from driftwatch.deploys.settling import LONGEST_PAUSE, Look, Phase, Progress, Rules, advance, next_read, phase
 
 __all__ = [
     "GATES",
+    "LONGEST_PAUSE",
     "PRIORITY",
     "DeployOutcome",
     "Look",

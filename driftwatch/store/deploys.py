@@ -101,20 +101,13 @@ class Deploys(Unit):
         return bool(events)
 
     def resume_deploys(self, now: datetime) -> int:
-        """Plan a read for every run that lost its own, and give up those of removed servers; how many."""
+        """Plan a read for every run that lost its own; how many."""
         asked = {row["server_id"] for row in self._rows(sql.REQUESTS) if row["trigger"] is Trigger.DEPLOY}
-        configured = {row["id"] for row in self._rows(sql.ALL_SERVERS) if row["removed_at"] is None}
         resumed = 0
         for row in sorted(self._rows(sql.OUTCOMES_UNDER_WAY), key=_settling_first):
-            key = row["server_id"]
-            if key not in configured:
-                gone = {"state": DeployState.INCONCLUSIVE, "finished_at": now}
-                gone["verdict"] = deploys.verdict(DeployState.INCONCLUSIVE, counts={})
-                self._run(sql.UPDATE_OUTCOME, {"key": row["release_id"], "of_server": key, **gone})
-                resumed += 1
-            elif key not in asked:
+            if row["server_id"] not in asked:
                 self._plan_first(row, now)
-                asked.add(key)
+                asked.add(row["server_id"])
                 resumed += 1
         return resumed
 

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import RowMapping
 
+from driftwatch import deploys
 from driftwatch.model import DeployState, Depth, ProbeRequest, Trigger
 from driftwatch.store import mapping
 from driftwatch.store import statements as sql
@@ -55,6 +56,7 @@ class DueTimes(Unit):
             gone = {"key": key, "removed_at": now, "confirm_due_at": None, "confirm_depth": None}
             self._run(sql.UPDATE_SERVER, gone)
             self._run(sql.DELETE_REQUESTS_OF, {"server": key})
+            self._run(sql.GIVE_UP_RUNS, {"of_server": key, "now": now})
         return Imported(added=tuple(added), returned=tuple(returned), removed=tuple(removed))
 
     def take_due(
@@ -102,7 +104,7 @@ class DueTimes(Unit):
         """Bring due times that lie further away than the schedule allows back to it; how many.
 
         They do after the wall clock was stepped back, or after an interval was made shorter. What waits in
-        the outbox for more than LONGEST_WAIT is brought forward too.
+        the outbox for more than LONGEST_WAIT is brought forward too, and so are the reads of a deploy.
         """
         repaired = 0
         for row in self._rows(sql.ALL_SERVERS):
@@ -121,6 +123,7 @@ class DueTimes(Unit):
                 repaired += 1
         for statement in sql.HASTEN:
             self._run(statement, {"now": now, "horizon": now + LONGEST_WAIT})
+        self._run(sql.HASTEN_READS, {"now": now, "horizon": now + deploys.LONGEST_PAUSE})
         return repaired
 
     def enqueue(self, request: ProbeRequest) -> bool:

@@ -603,7 +603,8 @@ class Tx(Reader, Protocol):
     def import_servers(self, servers: Sequence[ServerRecord], now: datetime) -> Imported:
         """Make the rows equal to the configuration.
 
-        Due times of known servers stay; servers that are no longer configured are marked as removed.
+        Due times of known servers stay; servers that are no longer configured are marked as removed, and what
+        waits for them, deploys too, is given up.
         """
 
     def take_due(
@@ -678,7 +679,7 @@ class Tx(Reader, Protocol):
         """
 
     def resume_deploys(self, now: datetime) -> int:
-        """Plan a read for every run that lost its own, and give up those of removed servers; how many."""
+        """Plan a read for every run that lost its own; how many."""
 
     def pending_deliveries(
         self, now: datetime, limit: int = 500, channel: str | None = None

@@ -11,7 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import Table, bindparam
 
-from driftwatch.model import EventKind, Trigger
+from driftwatch.model import DeployState, DeployVerdict, EventKind, Trigger
 from driftwatch.store import tables
 from driftwatch.store.columns import Moment
 from driftwatch.store.ports import MessageStatus
@@ -184,6 +184,25 @@ UPDATE_OUTCOME = sa.update(outcomes).where(
 UPDATE_RUN_OUTCOMES = sa.update(outcomes).where(
     outcomes.c.run_release == bindparam("key"), outcomes.c.server_id == bindparam("of_server"), _under_way
 )
+GIVE_UP_RUNS = (
+    sa.update(outcomes)
+    .where(outcomes.c.server_id == bindparam("of_server"), _under_way)
+    .values(state=DeployState.INCONCLUSIVE, verdict=DeployVerdict.INCONCLUSIVE, finished_at=_NOW)
+)
+"""Nobody watches the server any more."""
+HASTEN_READS = (
+    sa.update(requests)
+    .where(
+        requests.c.trigger == Trigger.DEPLOY,
+        requests.c.claimed_by.is_(None),
+        requests.c.due_at > bindparam("horizon", type_=Moment),
+        sa.exists().where(
+            outcomes.c.server_id == requests.c.server_id, outcomes.c.state == DeployState.SETTLING
+        ),
+    )
+    .values(due_at=_NOW)
+)
+"""Reads of a run that has begun are never far away, unless the clock was stepped back."""
 LET_GO = (
     sa.update(deliveries)
     .where(

@@ -18,6 +18,7 @@ from tests.store.world import (
     event,
     fingerprint,
     request,
+    schedule,
 )
 
 SECOND = timedelta(seconds=1)
@@ -237,9 +238,18 @@ class TestReading:
         announce(world, release("r1"))
         with world.store.write() as tx:
             tx.import_servers([], world.clock())
-            assert tx.resume_deploys(world.clock()) == 1
+            assert tx.resume_deploys(world.clock()) == 0
         (outcome,) = outcomes(world, "r1")
         assert (outcome.state, outcome.verdict) == (DeployState.INCONCLUSIVE, DeployVerdict.INCONCLUSIVE)
+
+    def test_a_clock_that_is_stepped_back_keeps_no_run_waiting(self, world: World) -> None:
+        announce(world, release("r1"), delay=timedelta(0))
+        (read,) = world.take()
+        go_on(world, read, world.clock() + 5 * SECOND)
+        world.clock.advance(-HOUR)
+        with world.store.write() as tx:
+            tx.repair_due(world.clock(), schedule)
+        assert [item.trigger for item in world.take()] == [Trigger.DEPLOY]
 
 
 class TestTheEnd:
