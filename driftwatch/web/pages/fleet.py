@@ -39,7 +39,7 @@ class Row:
     probed_at: datetime | None
     overdue: bool
     marks: tuple[str, ...]
-    """``acknowledged``, ``silenced until ...``, ``maintenance``."""
+    """``acknowledged``, ``silenced for 5 h``, ``maintenance``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

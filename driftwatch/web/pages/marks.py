@@ -2,9 +2,9 @@
 
 from collections.abc import Collection, Sequence
 
-from driftwatch.alerts.text import moment
 from driftwatch.model import Silence
 from driftwatch.transitions import Incident
+from driftwatch.web.pages.rendering import coarse
 from driftwatch.web.pages.site import Scene
 
 
@@ -20,7 +20,7 @@ def marks(
     silences: Sequence[Silence],
     scene: Scene,
 ) -> tuple[str, ...]:
-    """``acknowledged``, ``silenced until ...``, in the order in which they matter."""
+    """``acknowledged``, ``silenced for 5 h``, in the order in which they matter."""
     said = []
     acked = sum(incident.acked_at is not None for incident in incidents)
     if acked:
@@ -29,5 +29,5 @@ def marks(
         )
     for silence in of_server(name, tags, silences):
         about = f"{len(silence.checks)} of its checks " if silence.checks else ""
-        said.append(f"{about}silenced until {moment(silence.over_at, scene.config.monitor.timezone)}")
+        said.append(f"{about}silenced for {coarse(silence.over_at - scene.now)}")
     return tuple(said)
