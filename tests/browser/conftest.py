@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,7 +28,7 @@ TOKEN = "read-token-0123456789"
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator["sync_api.Browser"]:
+def browser() -> Iterator[Any]:
     if CHROMIUM is None:
         pytest.skip("there is no chromium on this machine: apt-get install chromium")
     with sync_api.sync_playwright() as playwright:
@@ -44,7 +45,7 @@ def browser() -> Iterator["sync_api.Browser"]:
 
 @contextmanager
 def serving(folder: Path, database: Path, *http: str) -> Iterator[str]:
-    """The address of the pages, which are served by a loop of their own: the browser's calls block this one."""
+    """The address of the pages; a loop of their own serves them, for the browser's calls block this one."""
     ready, ending, found = threading.Event(), threading.Event(), []
 
     async def serve() -> None:

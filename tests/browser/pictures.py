@@ -1,9 +1,10 @@
-"""Take the pictures of the documentation: ``python -m tests.browser.pictures FOLDER`` (in the clone, with playwright)."""
+"""Take the pictures of the documentation: ``python -m tests.browser.pictures docs/images``."""
 
 import os
 import sys
 import tempfile
 from pathlib import Path
+from typing import Literal
 
 from playwright.sync_api import sync_playwright
 
@@ -11,7 +12,7 @@ from driftwatch.store.sqlite import SqliteStore
 from tests.browser.conftest import CHROMIUM, serving
 from tests.web.scene import NOW, build
 
-PICTURES = (
+PICTURES: tuple[tuple[str, str, Literal["light", "dark"], int, int], ...] = (
     ("fleet-light.png", "/", "light", 1200, 760),
     ("server-dark.png", "/servers/payments?days=30", "dark", 1200, 900),
     ("diff-light.png", "/servers/payments/diff", "light", 1200, 900),

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from urllib.parse import urlencode
 
-from driftwatch.model import Event, Release, Silence, State
+from driftwatch.alerts.quiet import Quiet, in_force
+from driftwatch.model import Event, Release, State
 from driftwatch.store.ports import Glance, Reader, ServerOverview
 from driftwatch.web.pages.marks import marks
 from driftwatch.web.pages.site import Page, Scene
@@ -120,9 +121,9 @@ def _rows(reader: Reader, scene: Scene, names: Sequence[str]) -> list[Row]:
     if not names:
         return []
     changes = reader.latest_events(names, CHANGES)
-    silences = reader.silences(scene.now)
+    quiet = in_force(reader.silences(scene.now), scene.config.alerts.windows, scene.now)
     known = {each.record.name: each for each in reader.overview(names=names)}
-    return [_row(known[name], changes.get(name), _release(reader, name), silences, scene) for name in names]
+    return [_row(known[name], changes.get(name), _release(reader, name), quiet, scene) for name in names]
 
 
 def _release(reader: Reader, server: str) -> Release | None:
@@ -133,7 +134,7 @@ def _row(
     overview: ServerOverview,
     change: Event | None,
     release: Release | None,
-    silences: Sequence[Silence],
+    quiet: Sequence[Quiet],
     scene: Scene,
 ) -> Row:
     record = overview.record
@@ -151,5 +152,9 @@ def _row(
         release=release,
         probed_at=overview.last_run.taken_at if overview.last_run else None,
         overdue=is_overdue(record.next_due_at, scene.now),
-        marks=marks(record.name, record.tags, overview.incidents, silences, scene),
+        marks=marks(
+            overview.incidents,
+            [each for each in quiet if each.is_about(record.name, record.tags)],
+            scene.now,
+        ),
     )

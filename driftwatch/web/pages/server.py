@@ -7,12 +7,13 @@ from datetime import datetime, timedelta
 from shlex import quote
 
 from driftwatch import checks
+from driftwatch.alerts.quiet import in_force
 from driftwatch.errors import UnknownError
 from driftwatch.model import Certificate, State
 from driftwatch.store.ports import Reader, StateInterval
 from driftwatch.transitions import Memory, SubjectState
 from driftwatch.web.pages.fleet import is_overdue
-from driftwatch.web.pages.marks import marks, of_server
+from driftwatch.web.pages.marks import marks
 from driftwatch.web.pages.rendering import ORDER
 from driftwatch.web.pages.site import Page, Scene
 from driftwatch.web.pages.timeline import timeline
@@ -76,7 +77,12 @@ def view(reader: Reader, scene: Scene) -> Page:
     span = span if span in SPANS else SPAN
     start = scene.now - SPANS[span]
     releases = reader.releases(name, limit=LISTED)
-    silences = of_server(name, record.tags, reader.silences(scene.now))
+    silences = [
+        each
+        for each in reader.silences(scene.now)
+        if name in each.servers or not set(record.tags).isdisjoint(each.tags)
+    ]
+    quiet = in_force(silences, scene.config.alerts.windows, scene.now)
     history = reader.intervals(name, limit=STRETCHES)
     lists = tuple(_lists(reader, name, memory))
     incidents = sorted(memory.incidents.values(), key=lambda each: each.opened_at)
@@ -91,7 +97,9 @@ def view(reader: Reader, scene: Scene) -> Page:
             "families": tuple(_families(found)),
             "overdue": is_overdue(record.next_due_at, scene.now),
             "next_at": record.confirm_due_at or record.next_due_at,
-            "marks": marks(name, record.tags, incidents, silences, scene),
+            "marks": marks(
+                incidents, [each for each in quiet if each.is_about(name, record.tags)], scene.now
+            ),
             "incidents": incidents,
             "silences": silences,
             "releases": releases,
