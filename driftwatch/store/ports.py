@@ -502,6 +502,12 @@ class Reader(Protocol):
     ) -> list[Release]:
         """The newest releases first: of one server, received before a time, with one ref."""
 
+    def latest_releases(self, names: Sequence[str]) -> dict[str, Release]:
+        """The newest release of some servers, by the server's name."""
+
+    def outcomes(self, server: str, limit: int = 50) -> list[DeployOutcome]:
+        """What the newest releases did to one server, the newest first."""
+
     def deploy(self, release: str) -> tuple[DeployOutcome, ...]:
         """What a release did to each of its servers, by name; empty for an unknown one."""
 

@@ -1,5 +1,6 @@
 """Reading releases, and what they did."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from driftwatch.deploys import DeployOutcome
@@ -31,6 +32,17 @@ class Releases(Unit):
         return [
             mapping.release(row) for row in self._rows(sql.newest_releases(key, before, ref), limit=limit)
         ]
+
+    def latest_releases(self, names: Sequence[str]) -> dict[str, Release]:
+        """The newest release of some servers, by the server's name."""
+        rows = self._rows(sql.LATEST_RELEASES, names=names)
+        return {row["name"]: mapping.release(row) for row in rows}
+
+    def outcomes(self, server: str, limit: int = 50) -> list[DeployOutcome]:
+        """What the newest releases did to one server, the newest first."""
+        key = self._find_server(server)
+        rows = [] if key is None else self._rows(sql.OUTCOMES_AT, server=key, limit=limit)
+        return [mapping.deploy_outcome(row) for row in rows]
 
     def deploy(self, release: str) -> tuple[DeployOutcome, ...]:
         """What a release did to each of its servers, by name; empty for an unknown one."""

@@ -175,6 +175,11 @@ _OUTCOMES = (
     .join(releases, releases.c.id == outcomes.c.release_id)
 )
 OUTCOMES_OF = _OUTCOMES.where(outcomes.c.release_id == _RELEASE).order_by(servers.c.name)
+OUTCOMES_AT = (
+    _OUTCOMES.where(outcomes.c.server_id == _SERVER)
+    .order_by(releases.c.received_at.desc(), releases.c.id.desc())
+    .limit(bindparam("limit"))
+)
 OUTCOMES_UNDER_WAY = _OUTCOMES.where(_under_way)
 OUTCOMES_UNDER_WAY_OF = OUTCOMES_UNDER_WAY.where(outcomes.c.server_id == _SERVER)
 OUTCOMES_OF_RUN = _OUTCOMES.where(outcomes.c.run_release == _RUN_RELEASE)
@@ -473,6 +478,21 @@ def newest_releases(server_id: int | None, before: Any | None, ref: str | None) 
     return query.limit(bindparam("limit"))
 
 
+_newest_release = (
+    sa.select(outcomes.c.release_id)
+    .join(releases, releases.c.id == outcomes.c.release_id)
+    .where(outcomes.c.server_id == servers.c.id)
+    .order_by(releases.c.received_at.desc(), releases.c.id.desc())
+    .limit(1)
+    .correlate(servers)
+    .scalar_subquery()
+)
+LATEST_RELEASES = (
+    sa.select(releases, servers.c.name)
+    .select_from(servers)
+    .join(releases, releases.c.id == _newest_release)
+    .where(servers.c.name.in_(bindparam("names", expanding=True)))
+)
 VALUE_AT = (
     sa.select(intervals.c.value)
     .where(

@@ -101,6 +101,8 @@ def test_what_runs_often_never_reads_a_whole_table(world: World) -> None:
         (fleet.LAST_RUNS_OF, {"page": [1, 2]}),
         (sql.EVENT, {"key": "e1"}),
         (sql.DELIVERIES_OF, {"event": "e1"}),
+        (sql.LATEST_RELEASES, {"names": ["api"]}),
+        (sql.OUTCOMES_AT, {"server": 1, "limit": 10}),
         (sql.CERTIFICATES, {"server": 1, "limit": 10}),
         (sql.TRANSCRIPTS, {"server": 1}),
         (sql.TOOLSET, {"server": 1, "which_pair": "x"}),

@@ -213,8 +213,16 @@ class Scene:
         if claim is not None:
             tx.settle(claim, Settlement(outcome=DeliveryOutcome.SENT, at=at + timedelta(seconds=2)))
 
-    def deploy(self, name: str, ref: str, at: datetime, **what: Any) -> None:
-        """A release, as the webhook announces it."""
+    def deploy(
+        self,
+        name: str,
+        ref: str,
+        at: datetime,
+        verdict: DeployVerdict = DeployVerdict.OK,
+        summary: str = "",
+        **what: Any,
+    ) -> None:
+        """A release, as the webhook announces it, and what became of it."""
         key = str(uuid.uuid5(uuid.NAMESPACE_URL, f"{name}/{at.isoformat()}"))
         release = Release(id=key, ref=ref, received_at=at, servers=(name,), **what)
         delivery = HookDelivery(id=key, body_sha256="0" * 64, received_at=at, release=key)
@@ -226,7 +234,8 @@ class Scene:
             server=name,
             run_release=key,
             state=DeployState.SETTLED,
-            verdict=DeployVerdict.OK,
+            verdict=verdict,
+            summary=summary,
             finished_at=at + MINUTE,
         )
         with self.store.write() as tx:

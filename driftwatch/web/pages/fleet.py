@@ -120,14 +120,10 @@ def _order(glance: Glance) -> tuple[int, int, int, str]:
 def _rows(reader: Reader, scene: Scene, names: Sequence[str]) -> list[Row]:
     if not names:
         return []
-    changes = reader.latest_events(names, CHANGES)
+    changes, releases = reader.latest_events(names, CHANGES), reader.latest_releases(names)
     quiet = in_force(reader.silences(scene.now), scene.config.alerts.windows, scene.now)
     known = {each.record.name: each for each in reader.overview(names=names)}
-    return [_row(known[name], changes.get(name), _release(reader, name), quiet, scene) for name in names]
-
-
-def _release(reader: Reader, server: str) -> Release | None:
-    return next(iter(reader.releases(server, limit=1)), None)
+    return [_row(known[name], changes.get(name), releases.get(name), quiet, scene) for name in names]
 
 
 def _row(

@@ -103,6 +103,7 @@ def view(reader: Reader, scene: Scene) -> Page:
             "incidents": incidents,
             "silences": silences,
             "releases": releases,
+            "outcomes": {each.release: each for each in reader.outcomes(name, LISTED)},
             "span": span,
             "spans": tuple(SPANS),
             "timeline": timeline(
