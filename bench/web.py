@@ -42,7 +42,9 @@ ADDRESSES = (
     "/api/v1/events?limit=200&kind=test",
     "/api/v1/messages?limit=200",
     "/",
+    "/?state=failed&page=2",
     f"/servers/{SERVER}",
+    f"/servers/{SERVER}?days=90",
     f"/servers/{SERVER}/diff",
     "/events",
 )
