@@ -356,7 +356,7 @@ def build(store: Store) -> Scene:
     scene.deploy("payments", "v41", NOW - 5 * DAY, commit="3f9d0c1b7a5e", actor="octavia")
     scene.visit("payments", NOW - 5 * DAY + MINUTE, long)
     did = DeployVerdict.BREAKING, "1 tool renamed, 1 parameter dropped, 1 tool added"
-    words = {"commit": "9c1e77ab04d2", "actor": "octavia", "previous_ref": "v41"}
+    words: dict[str, Any] = {"commit": "9c1e77ab04d2", "actor": "octavia", "previous_ref": "v41"}
     scene.deploy("payments", "v42", NOW - 3 * HOUR, *did, **words)
     last = {**long, "transport/content-type": TYPE, "release/fingerprint": DRIFT}
     ends = leaf("payments", NOW + 9 * DAY)
