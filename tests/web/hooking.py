@@ -123,6 +123,6 @@ async def hooked(folder: Path, config: Config | None = None) -> AsyncIterator[Ho
     )
     async with serving(application(context)) as port:
         url = f"http://127.0.0.1:{port}"
-        async with httpx.AsyncClient(base_url=url, trust_env=False, timeout=60) as http:
+        async with httpx.AsyncClient(base_url=url, trust_env=False, timeout=600) as http:
             yield Hooked(url, store, clock, context, parts, http, woke)
     store.close()

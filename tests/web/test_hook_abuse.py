@@ -189,7 +189,9 @@ async def test_markup_in_every_field_stays_text_in_json(door: Hooked) -> None:
 
 async def test_200_hooks_at_once_are_all_written(door: Hooked) -> None:
     door.clock.step = timedelta(milliseconds=1)
-    answers = await asyncio.gather(*(door.post({"ref": f"v{number}"}) for number in range(200)))
+    answers = await asyncio.gather(
+        *(door.post({"ref": f"v{number}"}, "/hooks/deploy/web") for number in range(200))
+    )
     assert {answer.status_code for answer in answers} == {202}
     assert len({answer.json()["deploy"] for answer in answers}) == 200
     assert len(await door.releases()) == 200

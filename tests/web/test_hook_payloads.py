@@ -240,12 +240,14 @@ def test_the_address_of_a_webhook_can_narrow_it_to_an_environment() -> None:
         (STATUS, sent.github_deployment_status(environment="Production")),
         (OWN, sent.vercel()),
         (OWN, {"ref": "v2", "environment": "production"}),
+        (OWN, {"ref": "v2"}),
+        (WORKFLOW, sent.github_workflow_run()),
     ):
         assert isinstance(senders.read(headers, body, only), Announcement)
     for headers, body in (
         (STATUS, sent.github_deployment_status(environment="Preview")),
         (OWN, sent.vercel(target=None)),
-        (OWN, {"ref": "v2"}),
+        (OWN, {"ref": "v2", "environment": "staging"}),
     ):
         assert isinstance(senders.read(headers, body, only), Ignored)
 

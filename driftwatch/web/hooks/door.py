@@ -29,8 +29,6 @@ log = logging.getLogger("driftwatch.hooks")
 NAMED = 50
 """So many configured servers are named to a caller who meant another one."""
 
-_FRESH = {"Cache-Control": "no-store"}
-
 
 def routes(context: Context, access: Access) -> list[Route]:
     """The webhook, for all servers and for one, and where a release can be followed."""
@@ -65,7 +63,7 @@ class Door:
         except AnnouncementError as error:
             raise HTTPException(422, str(error)) from None
         if isinstance(read, Ignored):
-            return JSONResponse({"ignored": read.reason}, headers=_FRESH)
+            return JSONResponse({"ignored": read.reason})
         release = self._release(request, read)
         self._limit(caller, query)
         deploy = await self._written(store, release, self._delivery(request, release, body, said))
@@ -163,7 +161,7 @@ class Door:
         status_url = f"{request.scope.get('root_path', '')}/api/v1/deploys/{release.id}"
         shown = verdict.shown(release, outcomes, query.gates, status_url=status_url)
         status = verdict.status(outcomes, query.gates)
-        headers = _FRESH | ({"Location": status_url} if status == HTTPStatus.ACCEPTED else {})
+        headers = {"Location": status_url} if status == HTTPStatus.ACCEPTED else None
         return JSONResponse(shown, status, headers)
 
 

@@ -31,7 +31,10 @@ _COMMIT_LENGTHS = (40, 64)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Only:
-    """What the query of a webhook's address narrows it to: ``?environment=production&workflow=deploy``."""
+    """What the query of a webhook's address narrows it to: ``?environment=production&workflow=deploy``.
+
+    Only what names another environment or workflow is left out: not every sender names one.
+    """
 
     environments: frozenset[str] = frozenset()
     """In lower case; empty for every one."""
@@ -44,9 +47,9 @@ def read(headers: Headers, body: Json, only: Only) -> Read:
     Raises AnnouncementError for a body that is neither, or that names no ref.
     """
     found = _read(headers, body, only)
-    if isinstance(found, Ignored) or not only.environments:
+    if isinstance(found, Ignored) or not only.environments or found.environment is None:
         return found
-    if (found.environment or "").lower() not in only.environments:
+    if found.environment.lower() not in only.environments:
         return Ignored(reason="a deploy to another environment than the webhook's address names")
     return found
 
