@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from driftwatch import checks, transitions
+from driftwatch.alerts.wording.calm import short_pair
 from driftwatch.errors import UnknownError, UsageError
 from driftwatch.model import Depth, Event, EventKind, Level, ProbeRequest, Silence, Trigger
 from driftwatch.store.ports import MessageRecord, MessageStatus, ServerRecord, Tx
@@ -193,7 +194,7 @@ def _pair(fingerprint: str, memory: Memory) -> str:
     if len(found) == 1:
         return found[0]
     raise UsageError(
-        f"{fingerprint!r} is not the fingerprint of a current toolset; current: {_listed(current)}"
+        f"{fingerprint!r} is not the fingerprint of a current toolset; current: {_listed(map(short_pair, current))}"
     )
 
 

@@ -16,7 +16,9 @@ from driftwatch.cli import (
     deploying,
     drift,
     notify,
+    outbox,
     probing,
+    quieting,
     reading,
     service,
     tour,
@@ -40,6 +42,11 @@ app.command("status")(reading.status)
 app.command("history")(reading.history)
 app.command("diff")(drift.diff)
 app.command("accept")(drift.accept)
+app.command("events")(reading.events)
+app.command("ack")(quieting.ack)
+app.command("silence")(quieting.silence)
+app.command("unsilence")(quieting.unsilence)
+app.command("silences")(quieting.silences)
 app.command("deploy")(deploying.deploy)
 app.command("checks")(catalogue.checks)
 app.command("explain")(catalogue.explain)
@@ -48,6 +55,7 @@ app.command("healthcheck")(service.healthcheck)
 app.add_typer(configuration.app, name="config")
 app.add_typer(database.app, name="db")
 app.add_typer(notify.app, name="notify")
+app.add_typer(outbox.app, name="outbox")
 
 
 def _version(wanted: bool) -> None:

@@ -12,6 +12,7 @@ from driftwatch.cli.options import (
     open_readonly,
     person,
     print_json,
+    writing,
 )
 
 ServerArgument = Annotated[str, typer.Argument(help="A server's name.")]
@@ -33,6 +34,7 @@ def diff(
     A release is named by its ref or id: the list that was there when that deploy had settled.
     """
     from driftwatch import views
+    from driftwatch.alerts.wording.calm import short_pair
     from driftwatch.report.changes import changes_to_markdown, changes_to_text
 
     store = open_readonly(load_beside(config))
@@ -44,7 +46,10 @@ def diff(
     if as_json:
         print_json({"schema": "driftwatch/diff/1", **views.diff(server, compared)})
     else:
-        sides = [(each.subject, each.before.pair, each.after.pair, each.diff) for each in compared]
+        sides = [
+            (each.subject, short_pair(each.before.pair), short_pair(each.after.pair), each.diff)
+            for each in compared
+        ]
         if markdown:
             typer.echo("\n".join(changes_to_markdown(*side) for side in sides), nl=False)
         else:
@@ -61,20 +66,21 @@ def accept(
         str, typer.Option(help="The fingerprint to accept, as status or a message shows it.")
     ],
     reason: Annotated[str, typer.Option(help="Why; it is kept with the event.")],
+    as_json: JsonOption = False,
 ) -> None:
     """Make a server's current toolset the baseline, by the fingerprint of the list that you have read."""
+    from dataclasses import asdict
     from datetime import UTC, datetime
 
     from driftwatch import actions
-    from driftwatch.store.sqlite import SqliteStore
+    from driftwatch.alerts.wording.calm import short_pair, subject_words
 
-    store = SqliteStore(load_beside(config).storage.path)
-    try:
-        with store.write() as tx:
-            done = actions.accept(tx, server, fingerprint, by=person(), reason=reason, now=datetime.now(UTC))
-    finally:
-        store.close()
-    if done.subjects:
-        typer.echo(f"{server}: accepted {done.fingerprint} for {', '.join(done.subjects)}")
+    with writing(config) as tx:
+        done = actions.accept(tx, server, fingerprint, by=person(), reason=reason, now=datetime.now(UTC))
+    if as_json:
+        print_json({"schema": "driftwatch/accept/1", **asdict(done)})
+    elif done.subjects:
+        names = ", ".join(map(subject_words, done.subjects))
+        typer.echo(f"{server}: accepted {short_pair(done.fingerprint)} for {names}")
     else:
-        typer.echo(f"{server}: {done.fingerprint} is accepted already")
+        typer.echo(f"{server}: {short_pair(done.fingerprint)} is accepted already")

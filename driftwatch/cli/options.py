@@ -4,6 +4,8 @@ import getpass
 import json
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +15,7 @@ from driftwatch.errors import UsageError
 
 if TYPE_CHECKING:
     from driftwatch.config import Config
+    from driftwatch.store.ports import Reader, Tx
     from driftwatch.store.sqlite import SqliteStore
 
 PLACES = ("config.toml", "/etc/driftwatch/config.toml")
@@ -69,6 +72,30 @@ def load_beside(path: Path | None) -> "Config":
     from driftwatch import config
 
     return config.load_beside(find_config(path), os.environ)
+
+
+@contextmanager
+def writing(path: Path | None) -> "Iterator[Tx]":
+    """One write transaction beside a running service, which sees the result at its next look."""
+    from driftwatch.store.sqlite import SqliteStore
+
+    store = SqliteStore(load_beside(path).storage.path)
+    try:
+        with store.write() as tx:
+            yield tx
+    finally:
+        store.close()
+
+
+@contextmanager
+def reading(path: Path | None) -> "Iterator[Reader]":
+    """One read beside a running service. Raises StoreError when there is no database yet."""
+    store = open_readonly(load_beside(path))
+    try:
+        with store.read() as reader:
+            yield reader
+    finally:
+        store.close()
 
 
 def open_readonly(config: "Config") -> "SqliteStore":

@@ -1,10 +1,15 @@
-"""How ``status`` and ``history`` show what is remembered: rows of a table."""
+"""How commands show what is remembered: rows of a table."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
-from driftwatch.model import Event, State
-from driftwatch.store.ports import RunSummary, ServerOverview
+from driftwatch.alerts.fold import Story
+from driftwatch.alerts.wording import Voice, describe
+from driftwatch.alerts.wording.calm import subject_words, value_words
+from driftwatch.model import Event, Silence, State
+from driftwatch.report import plain
+from driftwatch.store.ports import MessageRecord, MessageStatus, RunSummary, ServerOverview
+from driftwatch.transitions import Incident
 
 HEADING = ("server", *(state.words for state in State), "fingerprint", "certificate", "last probe", "next")
 """The columns of status_row."""
@@ -24,10 +29,50 @@ def status_row(item: ServerOverview, now: datetime) -> tuple[str, ...]:
     )
 
 
+def incident_row(server: str, incident: Incident, now: datetime) -> tuple[str, ...]:
+    """One open incident: what ``ack`` calls it, where, what, for how long, and whether somebody knows."""
+    known = f"acknowledged by {plain(incident.acked_by or 'somebody', 40)}" if incident.acked_at else ""
+    what = f"{subject_words(incident.subject)} {value_words(incident.value)}"
+    return (incident.id[:8], server, what, f"for {_span(now - incident.opened_at)}", known)
+
+
+def silence_row(silence: Silence, now: datetime) -> tuple[str, ...]:
+    """One silence: its id, whom it is about, until when, by whom and why."""
+    about = [*silence.servers, *(f"tag {tag}" for tag in silence.tags)]
+    only = f" ({', '.join(silence.checks)})" if silence.checks else ""
+    over = "" if silence.in_force(now) else "was "
+    return (
+        silence.id[:8],
+        ", ".join(about) + only,
+        f"{over}until {_minute(silence.over_at)}",
+        plain(silence.created_by, 40),
+        plain(silence.reason, 160),
+    )
+
+
+def message_row(record: MessageRecord, now: datetime) -> tuple[str, ...]:
+    """One message: its id, when it was written, to whom, its fate, what it says and what went wrong."""
+    fate = record.status.value
+    if record.status is MessageStatus.PENDING and record.attempts and record.next_attempt_at:
+        fate = f"retry {_ahead(record.next_attempt_at, now)}"
+    tried = f"{record.attempts} tried" if record.attempts > 1 else ""
+    frozen = record.message
+    problem = "" if record.sent_at else plain(record.last_error or "", 120)
+    return (
+        frozen.id[:8],
+        _minute(frozen.created_at),
+        frozen.channel,
+        fate,
+        tried,
+        frozen.title.removeprefix("[driftwatch] "),
+        problem,
+    )
+
+
 def event_row(event: Event) -> tuple[str, ...]:
-    """One event: when, how bad, what, about what, from what to what."""
-    change = " -> ".join(_short(value) for value in (event.before, event.after) if value)
-    return (_minute(event.at), event.level.value, event.kind.value, event.subject or "", change)
+    """One event: when, how bad, where, and what in the words of a message."""
+    phrase = describe(Story(event, event), Voice()).phrase
+    return (_minute(event.at), event.level.value, event.server or "driftwatch", phrase)
 
 
 def run_row(run: RunSummary) -> tuple[str, ...]:
@@ -47,14 +92,6 @@ def columns(rows: Sequence[tuple[str, ...]]) -> str:
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
     )
-
-
-def _short(value: str) -> str:
-    """A value for a table: a fingerprint's pair by its first digits."""
-    if not value.startswith("dw"):
-        return value
-    algorithm, _, pair = value.partition(":")
-    return f"{algorithm}:{'.'.join(part[:8] for part in pair.split('.'))}"
 
 
 def _ago(span: timedelta) -> str:

@@ -7,7 +7,18 @@ from it. Texts of watched servers are in them as they came.
 from driftwatch.views.deploys import Release, release
 from driftwatch.views.history import Event, Interval, event, interval
 from driftwatch.views.outbox import Message, ProbeRequest, Silence, message, probe_request, silence
-from driftwatch.views.servers import Run, Server, ServerLine, ServerStatus, line, run, server, status
+from driftwatch.views.servers import (
+    Incident,
+    Run,
+    Server,
+    ServerLine,
+    ServerStatus,
+    incident,
+    line,
+    run,
+    server,
+    status,
+)
 from driftwatch.views.shape import Moment, described, iso
 from driftwatch.views.toolsets import Compared, Diff, Toolset, compare, diff, export, remembered_toolset
 
@@ -15,6 +26,7 @@ __all__ = [
     "Compared",
     "Diff",
     "Event",
+    "Incident",
     "Interval",
     "Message",
     "Moment",
@@ -31,6 +43,7 @@ __all__ = [
     "diff",
     "event",
     "export",
+    "incident",
     "interval",
     "iso",
     "line",

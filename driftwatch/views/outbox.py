@@ -23,7 +23,7 @@ class Message(TypedDict):
     events: list[str]
     """The ids of the events that it tells of."""
     status: str
-    """pending, sending, sent, dead, dropped or merged."""
+    """pending, sending, sent, dead or dropped."""
     attempts: int
     next_attempt_at: Moment | None
     last_error: str | None

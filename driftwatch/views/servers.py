@@ -174,7 +174,7 @@ def line(item: ports.ServerOverview, now: datetime, silences: Sequence[model.Sil
         "last_run": run(item.last_run) if item.last_run else None,
         "changed_at": iso_or_none(item.changed_at),
         "next_due_at": iso(item.record.confirm_due_at or item.record.next_due_at),
-        "incidents": [_incident(incident) for incident in item.incidents],
+        "incidents": [incident(each) for each in item.incidents],
         "silences": [silence.id for silence in silences if _is_about(silence, item.record)],
     }
 
@@ -251,15 +251,16 @@ def _certificate(certificate: model.Certificate, now: datetime) -> Certificate:
     }
 
 
-def _incident(incident: transitions.Incident) -> Incident:
+def incident(item: transitions.Incident) -> Incident:
+    """One incident."""
     return {
-        "id": incident.id,
-        "subject": incident.subject,
-        "value": incident.value,
-        "opened_at": iso(incident.opened_at),
-        "acked_at": iso_or_none(incident.acked_at),
-        "acked_by": incident.acked_by,
-        "next_reminder_at": iso_or_none(incident.next_reminder_at),
+        "id": item.id,
+        "subject": item.subject,
+        "value": item.value,
+        "opened_at": iso(item.opened_at),
+        "acked_at": iso_or_none(item.acked_at),
+        "acked_by": item.acked_by,
+        "next_reminder_at": iso_or_none(item.next_reminder_at),
     }
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from driftwatch.alerts.fold import TOOLSETS, Story
-from driftwatch.alerts.wording import calm, certificate, check, deploy, monitor, reminder, toolset
+from driftwatch.alerts.wording import calm, certificate, check, deploy, monitor, record, reminder, toolset
 from driftwatch.alerts.wording.note import Note, Voice
 from driftwatch.model import Event, EventKind
 
@@ -36,9 +36,19 @@ _WORDING: Mapping[EventKind, Callable[[Event, Voice], Note]] = MappingProxyType(
         EventKind.DELIVERY_DEAD: monitor.delivery_dead,
         EventKind.CLOCK_STEP: monitor.clock_step,
         EventKind.TEST: monitor.test,
+        EventKind.BASELINE: record.baseline,
+        EventKind.BLIP: record.blip,
+        EventKind.REBASED: record.rebased,
+        EventKind.ACCEPTED: record.accepted,
+        EventKind.ACKED: record.acked,
+        EventKind.SILENCED: record.silenced,
+        EventKind.UNSILENCED: record.unsilenced,
+        EventKind.SERVER_ADDED: record.server_added,
+        EventKind.SERVER_REMOVED: record.server_removed,
+        EventKind.MONITOR_GAP: record.monitor_gap,
     }
 )
-"""Kinds that are not here belong into the history only; ``monitor.other`` names them plainly."""
+"""A kind that is not here is named plainly by ``monitor.other``."""
 
 
 def describe(story: Story, voice: Voice) -> Note:

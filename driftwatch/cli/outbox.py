@@ -1,0 +1,81 @@
+"""``outbox``: what was written, what became of it, and what to do with what is stuck."""
+
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from driftwatch.cli.options import ConfigOption, JsonOption, print_json, reading, writing
+
+if TYPE_CHECKING:
+    from driftwatch.store.ports import MessageRecord
+
+app = typer.Typer(help="See what was sent, and what waits.", no_args_is_help=True, rich_markup_mode=None)
+
+MessageArgument = Annotated[str, typer.Argument(metavar="ID", help="A message's id, or its beginning.")]
+
+
+class Status(StrEnum):
+    """The states of a message that a list can be limited to."""
+
+    PENDING = "pending"
+    SENDING = "sending"
+    SENT = "sent"
+    DEAD = "dead"
+    DROPPED = "dropped"
+
+
+@app.command("list")
+def list_messages(
+    config: ConfigOption = None,
+    *,
+    status: Annotated[Status | None, typer.Option(help="Only messages in this state.")] = None,
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", min=1, max=1000, help="How many, newest first.")
+    ] = 20,
+    as_json: JsonOption = False,
+) -> None:
+    """List messages, newest first: when, to whom, what became of them, and what they say."""
+    from driftwatch import views
+    from driftwatch.cli import tables
+    from driftwatch.store.ports import MessageStatus
+
+    with reading(config) as reader:
+        found = reader.messages(MessageStatus(status.value) if status else None, limit)
+    if as_json:
+        print_json({"schema": "driftwatch/outbox/1", "messages": [views.message(each) for each in found]})
+        return
+    now = datetime.now(UTC)
+    typer.echo(
+        tables.columns([tables.message_row(each, now) for each in found]) or "No message was written yet."
+    )
+
+
+@app.command()
+def retry(named: MessageArgument, config: ConfigOption = None, *, as_json: JsonOption = False) -> None:
+    """Send a waiting message without further delay, or one again that was given up."""
+    from driftwatch import actions
+
+    with writing(config) as tx:
+        done = actions.retry(tx, named, now=datetime.now(UTC))
+    _told(done, "is sent at the service's next look", as_json=as_json)
+
+
+@app.command()
+def drop(named: MessageArgument, config: ConfigOption = None, *, as_json: JsonOption = False) -> None:
+    """Give up a message that waits, so that the next one of its channel can go."""
+    from driftwatch import actions
+
+    with writing(config) as tx:
+        done = actions.drop(tx, named, now=datetime.now(UTC))
+    _told(done, "is dropped", as_json=as_json)
+
+
+def _told(record: "MessageRecord", what: str, *, as_json: bool) -> None:
+    from driftwatch import views
+
+    if as_json:
+        print_json({"schema": "driftwatch/message/1", **views.message(record)})
+    else:
+        typer.echo(f"{record.message.channel}: message {record.message.id[:8]} {what}")

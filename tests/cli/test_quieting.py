@@ -1,0 +1,169 @@
+"""Commands about what people know of already, on a database that a test has filled."""
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from driftwatch.store.ports import DeliveryPlan
+from driftwatch.store.sqlite import SqliteStore
+from driftwatch.transitions import Changes
+from tests.cli.conftest import Command
+from tests.store.world import event, failed, incident, message, run, server, state
+
+NOW = datetime.now(UTC)
+CHECK = "check:transport/endpoint"
+TOOLSET = "toolset:modern:token"
+PAIR = f"dw1:{'1a2b3c4d' * 8}.{'5e6f7a8b' * 8}"
+ID = "1a2b3c4d-0000-4000-8000-000000000000"
+
+
+@pytest.fixture
+def filled(tmp_path: Path) -> SqliteStore:
+    """Two servers; of one the address is refused since two hours, and its toolset is not accepted."""
+    path = tmp_path / "config.toml"
+    path.write_text('[[server]]\nname = "api"\nurl = "https://api.example/mcp"\n', encoding="utf-8")
+    store = SqliteStore(tmp_path / "driftwatch.db")
+    store.migrate()
+    opened = (
+        incident(ID, CHECK, NOW - timedelta(hours=2), value="failed:refused"),
+        incident("5e6f7a8b-0", TOOLSET, NOW - timedelta(hours=1), value=PAIR),
+    )
+    changed = event(
+        "event-1", at=NOW, subject=CHECK, before="verified", after="failed:refused", details={"result": {}}
+    )
+    plan = DeliveryPlan(event="event-1", channel="ops", not_before=NOW)
+    states = (state(CHECK, "failed:refused"), state(TOOLSET, PAIR, accepted="dw1:old.old"))
+    with store.write() as tx:
+        tx.import_servers([server("api", NOW), server("lab", NOW, tags=("lab",))], NOW)
+        tx.lock_server("api")
+        tx.record_run(run("api", id_="run-1", taken_at=NOW))
+        tx.apply("api", Changes(states=states, incidents=opened, events=(changed,)), [plan])
+    return store
+
+
+@pytest.fixture
+def read(driftwatch: Command) -> Callable[..., Any]:
+    """What a command prints as JSON."""
+
+    def run_(*words: str) -> Any:
+        ended = driftwatch(*words, "--json")
+        assert ended.code == 0, ended.err
+        return json.loads(ended.out)
+
+    return run_
+
+
+def test_status_shows_open_incidents_with_the_id_that_ack_takes(
+    filled: SqliteStore, driftwatch: Command, read: Callable[..., Any]
+) -> None:
+    out = driftwatch("status").out
+    assert "open incidents" in out
+    (line,) = [line for line in out.splitlines() if line.startswith("1a2b3c4d")]
+    assert line.split()[:2] == ["1a2b3c4d", "api"]
+    assert "transport/endpoint failed (refused)" in line
+    assert "for 2 h" in line
+
+    assert driftwatch("ack", "1a2b3c4d").out == "api: transport/endpoint failed (refused) acknowledged\n"
+    assert "acknowledged by" in driftwatch("status").out
+    assert driftwatch("ack", "1a2b3c4d").out.endswith("acknowledged already\n")
+    api = next(each for each in read("status")["servers"] if each["name"] == "api")
+    assert {each["id"]: each["acked_at"] is not None for each in api["incidents"]}[ID]
+    (event_,) = read("events", "--kind", "acked")["events"]
+    assert event_["subject"] == CHECK
+
+
+def test_a_servers_name_acknowledges_all_of_it(filled: SqliteStore, read: Callable[..., Any]) -> None:
+    assert {each["subject"] for each in read("ack", "api")["incidents"]} == {CHECK, TOOLSET}
+
+
+def test_a_silence_is_made_listed_and_lifted(
+    filled: SqliteStore, driftwatch: Command, read: Callable[..., Any]
+) -> None:
+    made = read("silence", "api", "--for", "2h", "--reason", "moving", "--check", "tls/expiry")
+    assert (made["servers"], made["checks"], made["in_force"]) == (["api"], ["tls/expiry"], True)
+    short = made["id"][:8]
+    assert short in driftwatch("silences").out
+    assert "silences in force" in driftwatch("status").out
+    assert [each["id"] for each in read("silences")["silences"]] == [made["id"]]
+    assert driftwatch("unsilence", short).out == f"lifted {short}; what is still open is told now\n"
+    assert driftwatch("silences").out == "No silence is in force.\n"
+    (over,) = read("silences", "--all")["silences"]
+    assert over["lifted_at"] is not None
+    history = driftwatch("history", "api").out
+    assert "tls/expiry of api silenced until" in history
+    assert "the silence of tls/expiry of api lifted by" in history
+
+
+def test_a_tag_is_silenced_too(filled: SqliteStore, driftwatch: Command) -> None:
+    ended = driftwatch("silence", "--tag", "lab", "--for", "30d", "--reason", "holidays")
+    assert ended.out.startswith("silenced until ")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["ack", "nobody"], "neither an open incident nor a server"),
+        (["ack", "lab"], "lab: no incident is open"),
+        (["silence", "api", "--for", "2 hours", "--reason", "r"], "--for: "),
+        (["silence", "api", "--for", "31d", "--reason", "r"], "at most 30 days"),
+        (["silence", "--for", "2h", "--reason", "r"], "needs a server or a tag"),
+        (["silence", "typo", "--for", "2h", "--reason", "r"], "no server is named 'typo'"),
+        (["unsilence", "abcd"], "not one of the silences in force"),
+        (["outbox", "retry", "abcd"], "'abcd' is not a message"),
+        (["outbox", "drop", "abcd"], "'abcd' is not a message"),
+        (["events", "--since", "yesterday"], "neither a duration such as 2h nor a day"),
+        (["events", "--kind", "typo"], "no event has the kind 'typo'"),
+        (["events", "--server", "typo"], "no server is named 'typo'"),
+    ],
+)
+def test_what_cannot_be_done_is_one_sentence(
+    filled: SqliteStore, driftwatch: Command, words: list[str], sentence: str
+) -> None:
+    ended = driftwatch(*words)
+    assert ended.code == 2
+    assert sentence in ended.err
+    assert ended.err.count("\n") == 1
+
+
+def test_events_are_told_in_the_words_of_the_messages(
+    filled: SqliteStore, driftwatch: Command, read: Callable[..., Any]
+) -> None:
+    out = driftwatch("events").out
+    assert "error" in out
+    assert "api" in out
+    assert "down - connection refused" in out
+    assert "check:" not in out
+    assert read("events", "--since", "1h", "--server", "api")["events"]
+    assert read("events", "--since", (NOW + timedelta(days=1)).isoformat())["events"] == []
+    assert read("events", "--server", "lab")["events"] == []
+
+
+def test_a_message_that_is_stuck_is_seen_dropped_and_sent_again(
+    filled: SqliteStore, driftwatch: Command, read: Callable[..., Any]
+) -> None:
+    with filled.write() as tx:
+        tx.freeze(message("9f8e7d6c-0", "ops", "event-1", created_at=NOW))
+        claim = tx.claim("me", timedelta(minutes=2), ["ops"])
+        assert claim is not None
+        tx.settle(claim, failed(NOW, timedelta(hours=1), error="connection refused"))
+    line = driftwatch("outbox", "list").out
+    assert line.startswith("9f8e7d6c  ")
+    assert "retry in" in line
+    assert "connection refused" in line
+    assert driftwatch("outbox", "list", "--status", "sent").out == "No message was written yet.\n"
+    assert driftwatch("outbox", "retry", "dw:9f8e7d6c").out.startswith("ops: message 9f8e7d6c is sent")
+    assert read("outbox", "drop", "9f8e7d6c")["status"] == "dropped"
+    assert [each["status"] for each in read("outbox", "list")["messages"]] == ["dropped"]
+
+
+def test_what_accept_prints_can_be_copied_and_json_has_it_whole(
+    filled: SqliteStore, driftwatch: Command, read: Callable[..., Any]
+) -> None:
+    words = ["accept", "api", "--fingerprint", "dw1:1a2b3c4d.5e6f7a8b", "--reason", "v2"]
+    assert driftwatch(*words).out == "api: accepted dw1:1a2b3c4d.5e6f7a8b for Toolset (modern)\n"
+    again = read(*words)
+    assert (again["fingerprint"], list(again["subjects"])) == (PAIR, [])
