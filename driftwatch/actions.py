@@ -193,9 +193,8 @@ def _pair(fingerprint: str, memory: Memory) -> str:
     found = [pair for pair in current if names_pair(fingerprint, pair)]
     if len(found) == 1:
         return found[0]
-    raise UsageError(
-        f"{fingerprint!r} is not the fingerprint of a current toolset; current: {_listed(map(short_pair, current))}"
-    )
+    shown = _listed(map(short_pair, current))
+    raise UsageError(f"{fingerprint!r} is not the fingerprint of a current toolset; current: {shown}")
 
 
 def _known(tx: Tx, server: str) -> ServerRecord:
