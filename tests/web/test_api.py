@@ -1,5 +1,6 @@
 """The API on a database as a fleet leaves it: what it shows, in pages, and to whom."""
 
+import asyncio
 import hashlib
 import json
 import shutil
@@ -14,6 +15,7 @@ import jsonschema
 import pytest
 from starlette.applications import Starlette
 from starlette.routing import Route
+from starlette.types import ASGIApp
 
 from bench import fleet_db
 from driftwatch import config as configuration
@@ -24,6 +26,7 @@ from driftwatch.model import EventKind, State, Trigger
 from driftwatch.store.ports import Reader, Store
 from driftwatch.store.sqlite import SqliteStore
 from driftwatch.web.api import DESCRIBED
+from driftwatch.web.api.door import READS
 from driftwatch.web.api.openapi import describe
 from driftwatch.web.application import application
 from driftwatch.web.context import Context
@@ -72,12 +75,14 @@ class Api:
             wake=self._wake,
         )
 
-    async def ask(self, method: str, path: str, **more: Any) -> httpx.Response:
+    async def ask(self, method: str, path: str, *, app: ASGIApp | None = None, **more: Any) -> httpx.Response:
         headers = {"host": "driftwatch.example"} | more.pop("headers", {})
         if self.token is not None:
             headers["authorization"] = f"Bearer {self.token}"
         transport = httpx.ASGITransport(
-            application(self.context), raise_app_exceptions=False, client=(self.client_host, 50_000)
+            app or application(self.context),
+            raise_app_exceptions=False,
+            client=(self.client_host, 50_000),
         )
         async with httpx.AsyncClient(transport=transport, base_url="http://driftwatch.example") as client:
             return await client.request(method, path, headers=headers, **more)
@@ -279,6 +284,31 @@ async def test_before_the_database_is_open_and_while_it_fails_the_answer_is_to_c
     reply = await api.ask("GET", "/api/v1/servers")
     assert (reply.status_code, "retry-after" in reply.headers) == (503, True)
     assert "secret" not in reply.text
+    api.store = store
+
+
+async def test_readers_over_http_leave_readers_of_the_database_to_the_probes(api: Api) -> None:
+    class Counted:
+        def __init__(self, store: Store) -> None:
+            self.store = store
+            self.now = self.most = 0
+
+        async def query(self, work: Callable[[Reader], Any]) -> Any:
+            self.now += 1
+            self.most = max(self.most, self.now)
+            try:
+                return await self.store.query(work)
+            finally:
+                self.now -= 1
+
+    store = api.store
+    assert store is not None
+    counted = Counted(store)
+    api.store = counted  # type: ignore[assignment]
+    app = application(api.context)
+    replies = await asyncio.gather(*(api.ask("GET", "/api/v1/servers", app=app) for _ in range(20)))
+    assert {reply.status_code for reply in replies} == {200}
+    assert counted.most == READS
     api.store = store
 
 

@@ -129,6 +129,8 @@ MALFORMED = [
     "POST /api/v1/silences HTTP/1.1\r\nHost: x\r\nContent-Length: -5\r\n\r\n",
     "POST /api/v1/silences HTTP/1.1\r\nHost: x\r\nContent-Length: 5, 6\r\n\r\nabcde",
     "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+    "GET /api/v1/servers HTTP/1.1\r\nHost: [\r\n\r\n",
+    "GET /api/v1/servers HTTP/1.1\r\nHost: a@b:notaport\r\n\r\n",
     "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
     "\r\n\r\n\r\n\r\nnonsense\r\n\r\n",
 ]

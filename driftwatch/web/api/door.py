@@ -1,5 +1,6 @@
 """From a request to an endpoint and back: rights, parameters, the database, errors in one shape."""
 
+import asyncio
 import difflib
 import hashlib
 import json
@@ -16,7 +17,7 @@ from driftwatch.model import Json
 from driftwatch.store.columns import json_text
 from driftwatch.store.ports import Store
 from driftwatch.web.access import Access
-from driftwatch.web.api.endpoint import Call, Endpoint, Right
+from driftwatch.web.api.endpoint import Call, Endpoint, Read, Right
 from driftwatch.web.api.parameters import Parameters
 from driftwatch.web.context import Context
 from driftwatch.web.hooks.bodies import receive
@@ -28,79 +29,87 @@ MOST_ERRORS = 50
 """Faults of one body that are listed."""
 
 
+READS = 2
+"""Requests that read the database at the same time; its other readers are for the probes."""
+
+
 def routes(endpoints: Sequence[Endpoint], context: Context, access: Access) -> list[Route]:
     """One route for each path, so that a wrong method is told all the right ones."""
     by_path: dict[str, dict[str, Endpoint]] = {}
     for endpoint in endpoints:
         by_path.setdefault(endpoint.path, {})[endpoint.method] = endpoint
+    door = Door(context, access)
     return [
-        Route(f"{PREFIX}{path}", _door(methods, context, access), methods=list(methods))
+        Route(f"{PREFIX}{path}", door.opening(methods), methods=list(methods))
         for path, methods in by_path.items()
     ]
 
 
-def _door(
-    methods: Mapping[str, Endpoint], context: Context, access: Access
-) -> Callable[[Request], Awaitable[Response]]:
-    async def answer(request: Request) -> Response:
-        endpoint = methods["GET" if request.method == "HEAD" else request.method]
-        _require(endpoint.right, request, context, access)
-        call = await _call(endpoint, request, context)
-        return await _carried_out(endpoint, call, request, context)
+class Door:
+    """Lets requests through to their endpoints; whatever it refuses is an HTTPException."""
 
-    return answer
+    def __init__(self, context: Context, access: Access) -> None:
+        """Nobody reads yet."""
+        self._context = context
+        self._access = access
+        self._reading = asyncio.Semaphore(READS)
 
+    def opening(self, methods: Mapping[str, Endpoint]) -> Callable[[Request], Awaitable[Response]]:
+        """What answers on one path."""
 
-def _require(right: Right, request: Request, context: Context, access: Access) -> None:
-    """Raises HTTPException for whoever may not."""
-    http = context.config().http
-    if right is Right.READ:
-        allowed, token = access.may_read(request), http.read_token or http.admin_token
-        never = "without [http] read_token this is for loopback only"
-    else:
-        allowed, token = access.may_write(request), http.admin_token
-        never = "nothing can be changed here without [http] admin_token"
-    if allowed:
-        return
-    if token is None:
-        raise HTTPException(403, never)
-    headers = {"WWW-Authenticate": 'Bearer realm="driftwatch"'}
-    raise HTTPException(401, f"send the {right} token as a bearer token", headers)
+        async def answer(request: Request) -> Response:
+            endpoint = methods["GET" if request.method == "HEAD" else request.method]
+            self._require(endpoint.right, request)
+            return await self._carry_out(endpoint, await self._call(endpoint, request), request)
 
+        return answer
 
-async def _call(endpoint: Endpoint, request: Request, context: Context) -> Call:
-    query = _parsed(endpoint.query, _query(endpoint.query, request))
-    body = None
-    if endpoint.body is not None:
-        body = _parsed(endpoint.body, _json(request, await receive(request)))
-    return Call(url=request.url, path=request.path_params, query=query, body=body, now=context.clock.now())
+    def _require(self, right: Right, request: Request) -> None:
+        http = self._context.config().http
+        if right is Right.READ:
+            allowed, token = self._access.may_read(request), http.read_token or http.admin_token
+            never = "without [http] read_token this is for loopback only"
+        else:
+            allowed, token = self._access.may_write(request), http.admin_token
+            never = "nothing can be changed here without [http] admin_token"
+        if allowed:
+            return
+        if token is None:
+            raise HTTPException(403, never)
+        headers = {"WWW-Authenticate": 'Bearer realm="driftwatch"'}
+        raise HTTPException(401, f"send the {right} token as a bearer token", headers)
 
+    async def _call(self, endpoint: Endpoint, request: Request) -> Call:
+        query = _parsed(endpoint.query, _query(endpoint.query, request))
+        body = None
+        if endpoint.body is not None:
+            body = _parsed(endpoint.body, _json(request, await receive(request)))
+        now = self._context.clock.now()
+        return Call(url=request.url, path=request.path_params, query=query, body=body, now=now)
 
-async def _carried_out(endpoint: Endpoint, call: Call, request: Request, context: Context) -> Response:
-    if endpoint.act is not None:
-        return document(await endpoint.act(context, call), endpoint.status)
-    store = context.store()
-    if store is None:
-        raise HTTPException(503, "driftwatch is starting", {"Retry-After": str(RETRY_S)})
-    if endpoint.read is not None:
-        return await _read(store, endpoint, call, request)
-    assert endpoint.write is not None  # noqa: S101 - one of the three is there
-    write = endpoint.write
-    content = await store.transact(lambda tx: write(tx, call))
-    context.wake()
-    return document(content, endpoint.status)
+    async def _carry_out(self, endpoint: Endpoint, call: Call, request: Request) -> Response:
+        if endpoint.act is not None:
+            return document(await endpoint.act(self._context, call), endpoint.status)
+        store = self._context.store()
+        if store is None:
+            raise HTTPException(503, "driftwatch is starting", {"Retry-After": str(RETRY_S)})
+        if endpoint.read is not None:
+            return await self._read(store, endpoint.read, call, request)
+        assert endpoint.write is not None  # noqa: S101 - one of the three is there
+        write = endpoint.write
+        content = await store.transact(lambda tx: write(tx, call))
+        self._context.wake()
+        return document(content, endpoint.status)
 
-
-async def _read(store: Store, endpoint: Endpoint, call: Call, request: Request) -> Response:
-    assert endpoint.read is not None  # noqa: S101 - the caller looked
-    read = endpoint.read
-    # The text is made where the rows are read: a list of a megabyte takes tens of milliseconds.
-    answer = await store.query(lambda reader: document(read(reader, call), endpoint.status))
-    tag = f'"{hashlib.sha256(bytes(answer.body)).hexdigest()[:32]}"'
-    if tag in request.headers.get("if-none-match", ""):
-        return Response(status_code=304, headers={"etag": tag})
-    answer.headers["etag"] = tag
-    return answer
+    async def _read(self, store: Store, read: Read, call: Call, request: Request) -> Response:
+        async with self._reading:
+            # The text is made where the rows are read: a list of a megabyte takes tens of milliseconds.
+            answer = await store.query(lambda reader: document(read(reader, call)))
+        tag = f'"{hashlib.sha256(bytes(answer.body)).hexdigest()[:32]}"'
+        if tag in request.headers.get("if-none-match", ""):
+            return Response(status_code=304, headers={"etag": tag})
+        answer.headers["etag"] = tag
+        return answer
 
 
 def document(content: Json, status: int = 200) -> Response:
