@@ -21,6 +21,9 @@ TOOLS_SHOWN = 40
 LINES_SHOWN = 400
 """Of one definition."""
 
+LINES_COMPARED = 6000
+"""Of all of them together: comparing lines takes time, and a page must not."""
+
 VALUE_LIMIT = 600
 """Characters of an old or new value in the list of changes."""
 
@@ -39,7 +42,6 @@ class Row:
 class Definition:
     """One tool, or the instructions, before and after."""
 
-    name: str
     title: str
     rows: tuple[Row, ...]
     more: int
@@ -135,7 +137,7 @@ def _definitions(old: StoredToolset, new: StoredToolset, found: Diff) -> Iterato
     before, after = _by_name(old.tools), _by_name(new.tools)
     if old.instructions != new.instructions:
         lines = [(text or "").splitlines() for text in (old.instructions, new.instructions)]
-        yield _definition("instructions", "The server's instructions", *lines)
+        yield _definition("The server's instructions", *lines)
     renamed = {
         change.after: change.before
         for change in found.changes
@@ -144,10 +146,17 @@ def _definitions(old: StoredToolset, new: StoredToolset, found: Diff) -> Iterato
     touched: dict[str, None] = {}
     for change in found.changes:
         touched.update(dict.fromkeys(change.tools or ([change.tool] if change.tool else [])))
+    room = LINES_COMPARED
     for name in list(touched)[:TOOLS_SHOWN]:
         source = name if name in before else renamed.get(name, name)
+        if source not in before and name not in after:
+            continue  # a prompt or a resource: the list of changes tells of it
         title = name if source == name or source not in before else f"{source} → {name}"
-        yield _definition(name, title, _pretty(before.get(source)), _pretty(after.get(name)))
+        definition = _definition(title, _pretty(before.get(source)), _pretty(after.get(name)))
+        yield definition
+        room -= len(definition.rows)
+        if room < 0:
+            return
 
 
 def _by_name(tools: Sequence[Json]) -> Mapping[str, Json]:
@@ -162,10 +171,10 @@ def _pretty(tool: Json) -> list[str]:
     return json.dumps(tool, ensure_ascii=False, indent=2, sort_keys=True).splitlines()
 
 
-def _definition(name: str, title: str, old: Sequence[str], new: Sequence[str]) -> Definition:
+def _definition(title: str, old: Sequence[str], new: Sequence[str]) -> Definition:
     rows = tuple(_rows(old[:LINES_SHOWN], new[:LINES_SHOWN]))
     more = max(0, len(old) - LINES_SHOWN, len(new) - LINES_SHOWN)
-    return Definition(name=name, title=title, rows=rows, more=more)
+    return Definition(title=title, rows=rows, more=more)
 
 
 def _rows(old: Sequence[str], new: Sequence[str]) -> Iterator[Row]:
