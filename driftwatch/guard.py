@@ -57,10 +57,6 @@ class NetworkGuard:
         """``hosts`` has the host name of every configured server."""
         self._store = store
         self._clock = clock
-        self._hosts = hosts
-        self._channels = tuple(channels)
-        self._group_wait = group_wait
-        self._canary = canary
         self._told = told
         self._lock = asyncio.Lock()
         self._sights: dict[str, Sight] = {}
@@ -71,6 +67,23 @@ class NetworkGuard:
         self._over_at: datetime | None = None
         self._hurried_at: float | None = None
         self._canary_said: tuple[float, bool] | None = None
+        self.configure(hosts=hosts, channels=channels, group_wait=group_wait, canary=canary)
+
+    def configure(
+        self,
+        *,
+        hosts: Mapping[str, str],
+        channels: Sequence[ChannelRule],
+        group_wait: timedelta,
+        canary: Canary | None,
+    ) -> None:
+        """Other servers and channels from now on; what is no longer configured says nothing any more."""
+        self._hosts = hosts
+        self._channels = tuple(channels)
+        self._group_wait = group_wait
+        self._canary = canary
+        self._sights = {name: sight for name, sight in self._sights.items() if name in hosts}
+        self._down &= set(hosts)
 
     async def is_ours(self, request: ProbeRequest, report: Report, memory: Memory | None) -> bool:
         """Whether a visit met driftwatch's own network; then it is to be made again soon, and says nothing.

@@ -22,7 +22,12 @@ class Redactor:
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         """Secrets shorter than SHORTEST_SECRET are ignored."""
-        forms: set[str] = set()
+        self._forms: list[str] = []
+        self.learn(secrets)
+
+    def learn(self, secrets: Iterable[str]) -> None:
+        """Replace these too from now on."""
+        forms = set(self._forms)
         for secret in secrets:
             if len(secret) >= SHORTEST_SECRET:
                 encoded = base64.b64encode(secret.encode()).decode()
@@ -44,7 +49,7 @@ class JsonFormatter(logging.Formatter):
     def __init__(self, redact: Redactor) -> None:
         """Every string that leaves goes through ``redact``."""
         super().__init__()
-        self._redact = redact
+        self.redact = redact
 
     def format(self, record: logging.LogRecord) -> str:
         """One line; never raises for a field that JSON does not know."""
@@ -58,7 +63,14 @@ class JsonFormatter(logging.Formatter):
         }
         if record.exc_info:
             line["trace"] = self.formatException(record.exc_info)
-        return self._redact(json.dumps(line, default=str))
+        return self.redact(json.dumps(line, default=str))
+
+
+def learn(secrets: Iterable[str]) -> None:
+    """Replace these secrets too from now on; those that were known before may still stand somewhere."""
+    for handler in logging.getLogger().handlers:
+        if isinstance(handler.formatter, JsonFormatter):
+            handler.formatter.redact.learn(secrets)
 
 
 def configure(secrets: Iterable[str], *, stream: IO[str] | None = None, level: str = "INFO") -> None:

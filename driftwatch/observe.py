@@ -200,14 +200,16 @@ class Observer:
 
         ``guard`` may call a visit inconclusive.
         """
-        self._watched = watched
         self._store = store
         self._prober = prober
         self._clock = clock
-        self._channels = tuple(channels)
-        self._group_wait = group_wait
-        self._windows = tuple(windows)
-        self._rollouts = rollouts or rollout.Settings()
+        self.configure(
+            watched=watched,
+            channels=channels,
+            group_wait=group_wait,
+            windows=windows,
+            rollouts=rollouts or rollout.Settings(),
+        )
         self._guard = guard
         self._told = told
         self._refused = refused
@@ -218,6 +220,22 @@ class Observer:
         """False after a run that the database did not take, until it takes one again."""
         self.counts: Counter[tuple[str, str]] = Counter()
         """Probes by trigger and outcome: reachable, unreachable or unstored."""
+
+    def configure(
+        self,
+        *,
+        watched: Mapping[str, Watched],
+        channels: Sequence[ChannelRule],
+        group_wait: timedelta,
+        windows: Sequence[Window],
+        rollouts: rollout.Settings,
+    ) -> None:
+        """Other servers, channels and windows from now on; a visit under way ends as it began."""
+        self._watched = watched
+        self._channels = tuple(channels)
+        self._group_wait = group_wait
+        self._windows = tuple(windows)
+        self._rollouts = rollouts
 
     async def observe(self, request: ProbeRequest) -> Report | None:
         """Make one visit and remember what it changed.
@@ -232,6 +250,10 @@ class Observer:
             await self._store.transact(lambda tx: tx.request_done(request))
             return None
         evidence = await self._prober(watched.target, depth=request.depth, trigger=request.trigger)
+        if request.server not in self._watched:
+            # It was removed, or has another name, since the visit began.
+            await self._store.transact(lambda tx: tx.request_done(request))
+            return None
         try:
             report = await self._record(request, watched, evidence)
         except StoreError as error:

@@ -75,6 +75,10 @@ class AppriseSender:
         self._secrets = tuple(secrets)
         self._hanging: Counter[str] = Counter()
 
+    def learn(self, secrets: Iterable[str]) -> None:
+        """Replace these too from now on."""
+        self._secrets = tuple({*self._secrets, *secrets})
+
     def warm(self) -> None:
         """Load Apprise in a thread: it takes up to seconds, which the first alert should not pay."""
         threading.Thread(

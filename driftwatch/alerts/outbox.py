@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
-from driftwatch.alerts.lane import Lane, Sender
+from driftwatch.alerts.lane import SEND_TIMEOUT, Lane, Sender
 from driftwatch.alerts.route import ChannelRule
 from driftwatch.alerts.wording import Voice
 from driftwatch.clock import Clock
@@ -23,6 +23,9 @@ log = logging.getLogger("driftwatch.deliveries")
 
 STOP_GRACE = timedelta(seconds=3)
 """What a message gets that is being sent while the service stops."""
+
+CHANGE_GRACE = SEND_TIMEOUT + timedelta(seconds=5)
+"""What it gets while the channels are changed: as long as a send takes at most."""
 
 
 class Outbox:
@@ -42,27 +45,36 @@ class Outbox:
     ) -> None:
         """``owner`` names this process in leases; ``jitter`` gives numbers from 0 to 1."""
         self._store = store
+        self._sender = sender
         self._clock = clock
-        self._group_wait = group_wait
+        self._owner = owner or uuid.uuid4().hex
+        self._jitter = jitter
+        self._changed = asyncio.Event()
         self.counts: Counter[tuple[str, str]] = Counter()
         """Attempts to send by channel and outcome."""
+        self.configure(channels, voice=voice or Voice(), group_wait=group_wait)
+
+    def configure(self, channels: Sequence[Channel], *, voice: Voice, group_wait: timedelta) -> None:
+        """Other channels from now on; a message that is being sent is finished first."""
         rules = tuple(ChannelRule.of(channel) for channel in channels)
+        self._group_wait = group_wait
         self._lanes = tuple(
             Lane(
                 channel=channel,
                 rule=rule,
                 rules=rules,
-                store=store,
-                sender=sender,
-                clock=clock,
-                voice=voice or Voice(),
+                store=self._store,
+                sender=self._sender,
+                clock=self._clock,
+                voice=voice,
                 group_wait=group_wait,
-                owner=owner or uuid.uuid4().hex,
-                jitter=jitter,
+                owner=self._owner,
+                jitter=self._jitter,
                 counts=self.counts,
             )
             for channel, rule in zip(channels, rules, strict=True)
         )
+        self._changed.set()
 
     def wake(self) -> None:
         """There are new deliveries: look now, and again when their wait is over."""
@@ -75,19 +87,32 @@ class Outbox:
 
         A message that is being sent at that moment gets STOP_GRACE; then it counts as a possible repeat.
         """
-        try:
-            await self.drop_removed()
-        except StoreError as error:
-            log.warning("outbox_waits", extra={"fields": {"error": str(error)}})
         stop = stop or asyncio.Event()
+        while not stop.is_set():
+            self._changed.clear()
+            try:
+                await self.drop_removed()
+            except StoreError as error:
+                log.warning("outbox_waits", extra={"fields": {"error": str(error)}})
+            await self._run_lanes(stop)
+
+    async def _run_lanes(self, stop: asyncio.Event) -> None:
+        """Deliver until ``stop`` is set, or there are other lanes."""
+        lanes, over = self._lanes, asyncio.Event()
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(lane.run(stop), name=f"outbox:{lane.name}") for lane in self._lanes]
-            await stop.wait()
-            self.wake()
+            tasks = [group.create_task(lane.run(over), name=f"outbox:{lane.name}") for lane in lanes]
+            signals = [group.create_task(event.wait()) for event in (stop, self._changed)]
+            await asyncio.wait(signals, return_when=asyncio.FIRST_COMPLETED)
+            over.set()
+            for lane in lanes:
+                lane.wake(self._clock.monotonic())
             if tasks:
-                _, late = await asyncio.wait(tasks, timeout=STOP_GRACE.total_seconds())
+                grace = STOP_GRACE if stop.is_set() else CHANGE_GRACE
+                _, late = await asyncio.wait(tasks, timeout=grace.total_seconds())
                 for task in late:
                     task.cancel()
+            for signal in signals:
+                signal.cancel()
 
     async def run_once(self) -> int:
         """Deliver what is due now and what each channel's pace allows; how many attempts that took."""

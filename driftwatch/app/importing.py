@@ -18,12 +18,25 @@ def import_servers(tx: Tx, wiring: Wiring, now: datetime) -> Imported:
 
 
 def _events(imported: Imported, now: datetime) -> list[Event]:
-    kinds = (
+    kinds: tuple[tuple[EventKind, tuple[str, ...]], ...] = (
         (EventKind.SERVER_ADDED, (*imported.added, *imported.returned)),
         (EventKind.SERVER_REMOVED, imported.removed),
     )
+    moved: list[tuple[EventKind, str, str | None]] = [
+        (kind, name, None) for kind, names in kinds for name in names
+    ]
+    moved += [(EventKind.SERVER_RENAMED, name, before) for before, name in imported.renamed]
     return [
-        Event(id=str(uuid.uuid4()), server=name, kind=kind, level=Level.INFO, alerts=False, at=now, run=None)
-        for kind, names in kinds
-        for name in names
+        Event(
+            id=str(uuid.uuid4()),
+            server=name,
+            kind=kind,
+            level=Level.INFO,
+            alerts=False,
+            at=now,
+            run=None,
+            before=before,
+            after=name if before else None,
+        )
+        for kind, name, before in moved
     ]

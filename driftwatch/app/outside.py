@@ -3,10 +3,11 @@
 import asyncio
 import functools
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 
+from driftwatch import logs
 from driftwatch.alerts.deliver import AppriseSender
 from driftwatch.alerts.outbox import Sender
 from driftwatch.clock import Clock, SystemClock
@@ -28,6 +29,8 @@ class Outside:
     tick: timedelta = TICK
     pause: Pause = asyncio.sleep
     """Waits before a probe's retry inside a run."""
+    learn: Callable[[Iterable[str]], None] = lambda _: None
+    """Takes the secrets of a configuration before it is used: no log and no error shows them."""
 
     def canary(self, url: str | None) -> Canary | None:
         """What asks the address that is always up, if one is configured."""
@@ -43,7 +46,13 @@ class Outside:
         sender = AppriseSender(secrets=config.secrets())
         if config.channels:
             sender.warm()
-        return cls(clock=SystemClock(), resolver=SystemResolver(), sender=sender)
+
+        def learn(secrets: Iterable[str]) -> None:
+            known = tuple(secrets)
+            sender.learn(known)
+            logs.learn(known)
+
+        return cls(clock=SystemClock(), resolver=SystemResolver(), sender=sender, learn=learn)
 
 
 def open_store(config: Config, clock: Clock) -> SqliteStore:

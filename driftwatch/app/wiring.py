@@ -49,6 +49,11 @@ class Wiring:
         """The host of each server, without its port: a network is judged by machines."""
         return {name: host.rpartition(":")[0] for name, host in self.hosts.items()}
 
+    @property
+    def full_intervals(self) -> dict[str, timedelta]:
+        """How often each server is visited in full."""
+        return {server.name: server.full_interval for server in self.config.servers}
+
     def records(self, now: datetime) -> list[ServerRecord]:
         """Every server as a row."""
         return [server_record(server, now, len(self.config.servers)) for server in self.config.servers]
@@ -116,4 +121,5 @@ def server_record(server: Server, now: datetime, fleet: int) -> ServerRecord:
         # The first visit is a full one: a baseline of everything.
         next_full_at=due,
         tags=server.tags,
+        previous_name=server.previous_name,
     )

@@ -2,15 +2,16 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
-from datetime import timedelta
+from datetime import timedelta, tzinfo
 
 from driftwatch.alerts.outbox import Outbox
 from driftwatch.alerts.ping import ping
 from driftwatch.alerts.wording import Voice
 from driftwatch.app.outside import Outside
 from driftwatch.app.wiring import Wiring
+from driftwatch.config import Channel, Config
 from driftwatch.errors import StoreError
 from driftwatch.guard import NetworkGuard
 from driftwatch.model import ProbeRequest
@@ -19,6 +20,7 @@ from driftwatch.schedule import backups, certificates, heartbeat, resuming, stor
 from driftwatch.schedule import reminders as reminding
 from driftwatch.schedule.backups import Backups
 from driftwatch.schedule.certificates import CertificateDates
+from driftwatch.schedule.due import DueTimes
 from driftwatch.schedule.heartbeat import Heartbeat
 from driftwatch.schedule.queue import LocalQueue
 from driftwatch.schedule.reminders import Reminders
@@ -38,15 +40,22 @@ PROBE_GRACE_S = 4.0
 PRUNE_EVERY = timedelta(hours=1)
 HEALTH_EVERY = timedelta(seconds=15)
 
+Chore = tuple[timedelta, Callable[[], Awaitable[None]]]
+"""How often, and what."""
+
 
 class Works:
     """Probing, sending and the chores, on one database."""
 
-    def __init__(self, store: Store, wiring: Wiring, outside: Outside) -> None:
-        """Nothing happens before ``run``; the servers are imported by then."""
+    def __init__(
+        self, store: Store, wiring: Wiring, outside: Outside, chores: Mapping[str, Chore] | None = None
+    ) -> None:
+        """Nothing happens before ``run``; the servers are imported by then. ``chores`` are further ones."""
         config = wiring.config
         self._store = store
-        self._wiring = wiring
+        self._outside = outside
+        self.wiring = wiring
+        """What is in force."""
         self._clock = outside.clock
         self.health = Health(migrated=False, tick_age_s=None, database=True, oldest_message_s=None)
         self.queue = LocalQueue(
@@ -102,20 +111,22 @@ class Works:
         )
         self.heartbeat = Heartbeat(
             store,
-            settings=lambda: self._wiring.config.heartbeat,
+            settings=lambda: self.wiring.config.heartbeat,
             storing=lambda: self.storing,
             ping=ping,
             clock=outside.clock,
         )
-        nightly = Backups(store, keep=lambda: self._wiring.config.storage.backups, now=outside.clock.now)
-        silences = Resuming(store=store, clock=outside.clock, alerts=config.alerts, told=self.outbox.wake)
-        reminders = Reminders(
+        nightly = Backups(store, keep=lambda: self.wiring.config.storage.backups, now=outside.clock.now)
+        silences = Resuming(
+            store=store, clock=outside.clock, alerts=lambda: self.wiring.config.alerts, told=self.outbox.wake
+        )
+        self.reminders = Reminders(
             store=store,
             clock=outside.clock,
             watched=wiring.watched,
             channels=wiring.rules,
             windows=config.alerts.windows,
-            full_intervals={server.name: server.full_interval for server in config.servers},
+            full_intervals=wiring.full_intervals,
             told=self.outbox.wake,
         )
         self.ticker = Ticker(
@@ -129,13 +140,51 @@ class Works:
                 "backup": (backups.LOOK_EVERY, nightly.run),
                 "storage": (storage.EVERY, self.faults.run),
                 "resume": (resuming.EVERY, silences.run),
-                "reminders": (reminding.EVERY, reminders.run),
-                "stale": (reminding.LOOK_FOR_STALE_EVERY, reminders.look_for_stale),
+                "reminders": (reminding.EVERY, self.reminders.run),
+                "stale": (reminding.LOOK_FOR_STALE_EVERY, self.reminders.look_for_stale),
                 "heartbeat": (heartbeat.LOOK_EVERY, self.heartbeat.run),
+                **(chores or {}),
             },
             tick=outside.tick,
             refused=self.faults.refused,
         )
+
+    def watch(self, wiring: Wiring, *, due_times: Mapping[str, DueTimes]) -> None:
+        """Probe by other settings from now on; what is on its way ends as it began."""
+        config, rules = wiring.config, wiring.rules
+        group_wait, windows = config.alerts.group_wait, config.alerts.windows
+        self.queue.configure(
+            concurrency=config.monitor.concurrency,
+            per_host=config.monitor.per_host,
+            host_of=wiring.host_of,
+        )
+        self.observer.configure(
+            watched=wiring.watched,
+            channels=rules,
+            group_wait=group_wait,
+            windows=windows,
+            rollouts=wiring.rollouts,
+        )
+        self.faults.configure(channels=rules, group_wait=group_wait)
+        self.reminders.configure(
+            watched=wiring.watched,
+            channels=rules,
+            windows=windows,
+            full_intervals=wiring.full_intervals,
+        )
+        self.dates.configure(watched=wiring.watched, channels=rules, group_wait=group_wait, windows=windows)
+        canary = self._outside.canary(config.monitor.canary_url)
+        self.guard.configure(hosts=wiring.addresses, channels=rules, group_wait=group_wait, canary=canary)
+        self.ticker.configure(due_times)
+
+    def rewire(self, wiring: Wiring) -> None:
+        """Put another wiring in force, whose servers are imported."""
+        self.watch(wiring, due_times=wiring.due_times)
+        if _sending(wiring.config) != _sending(self.wiring.config):
+            channels, zone, group_wait = _sending(wiring.config)
+            self.outbox.configure(channels, voice=Voice(zone=zone), group_wait=group_wait)
+        self.wiring = wiring
+        self.wake()
 
     @property
     def storing(self) -> bool:
@@ -171,7 +220,7 @@ class Works:
             probing = group.create_task(self.queue.run(handle), name="queue")
             watching = group.create_task(self._watch(), name="health")
             self.ticker.start()
-            config = self._wiring.config
+            config = self.wiring.config
             fields = {"servers": len(config.servers), "channels": len(config.channels)}
             log.info("started", extra={"fields": fields})
             ready()
@@ -186,7 +235,7 @@ class Works:
         log.info("stopped")
 
     async def _prune(self) -> None:
-        storage = self._wiring.config.storage
+        storage = self.wiring.config.storage
         policy = Retention(keep=storage.keep, max_bytes=storage.max_size, now=self._clock.now())
         pruned = await asyncio.to_thread(self._store.prune, policy)
         log.info("pruned", extra={"fields": {"runs": pruned.runs, "bytes": pruned.bytes_freed}})
@@ -206,3 +255,8 @@ class Works:
                 migrated=True, tick_age_s=self.ticker.age_s, database=database, oldest_message_s=oldest
             )
             await asyncio.sleep(HEALTH_EVERY.total_seconds())
+
+
+def _sending(config: Config) -> tuple[tuple[Channel, ...], tzinfo, timedelta]:
+    """What the outbox knows of the configuration."""
+    return config.channels, config.monitor.timezone, config.alerts.group_wait

@@ -14,6 +14,7 @@ def run(config: ConfigOption = None) -> None:
     It logs one JSON line per run, event and delivery, and ends cleanly on SIGTERM or SIGINT within 8 seconds.
     """
     import asyncio
+    import functools
 
     from driftwatch import logs
     from driftwatch.app import Service
@@ -22,7 +23,7 @@ def run(config: ConfigOption = None) -> None:
     for warning in loaded.warnings:
         typer.echo(f"{find_config(config)}: warning: {warning}", err=True)
     logs.configure(loaded.secrets())
-    asyncio.run(Service(loaded).run())
+    asyncio.run(Service(loaded, load=functools.partial(load_config, config)).run())
     # A send that hangs in its own thread must not keep the process alive: everything is stored by now.
     sys.stdout.flush()
     sys.stderr.flush()

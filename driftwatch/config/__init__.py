@@ -12,7 +12,7 @@ No message of this room contains a value of the file: a secret may stand in the 
 
 from driftwatch.config.alerting import Alerts, Channel, Pace, Window
 from driftwatch.config.cron import Cron
-from driftwatch.config.files import read_secret
+from driftwatch.config.files import content_digest, read_secret
 from driftwatch.config.load import adhoc, load, load_beside
 from driftwatch.config.quantities import (
     InvalidValueError,
@@ -61,6 +61,7 @@ __all__ = [
     "ToolCall",
     "Window",
     "adhoc",
+    "content_digest",
     "format_duration",
     "format_size",
     "load",

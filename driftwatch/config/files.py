@@ -3,6 +3,8 @@
 A path is never in a message: people do write the secret itself where the path of its file belongs.
 """
 
+import hashlib
+from collections.abc import Iterable
 from pathlib import Path
 
 from driftwatch.config.quantities import InvalidValueError
@@ -25,6 +27,18 @@ def read_secret(path: Path) -> str:
     if not text:
         raise InvalidValueError("the file is empty: write the secret into it")
     return text
+
+
+def content_digest(files: Iterable[Path]) -> str:
+    """A digest of what stands in some files, whatever their times say; of one that cannot be read, that."""
+    found = hashlib.sha256()
+    for path in files:
+        try:
+            content = hashlib.sha256(path.read_bytes()).digest()
+        except (OSError, ValueError) as problem:
+            content = type(problem).__name__.encode()
+        found.update(content + b"\0")
+    return found.hexdigest()
 
 
 def read_start(path: Path, most: int) -> bytes:

@@ -27,6 +27,8 @@ class Interpolated:
     """What could not be resolved; the strings there keep the reference as it was."""
     secrets: tuple[str, ...]
     """What came from files, and what of variables looks like a secret inside the arguments of a tool."""
+    files: tuple[Path, ...] = ()
+    """The files that were named, readable or not."""
 
 
 def interpolate(document: Mapping[str, Json], environ: Mapping[str, str], folder: Path) -> Interpolated:
@@ -36,6 +38,7 @@ def interpolate(document: Mapping[str, Json], environ: Mapping[str, str], folder
         document={key: work.value((key,), value) for key, value in document.items()},
         faults=tuple(work.faults),
         secrets=tuple(dict.fromkeys(work.secrets)),
+        files=tuple(dict.fromkeys(work.files)),
     )
 
 
@@ -45,6 +48,7 @@ class _Interpolation:
     folder: Path
     faults: list[tuple[KeyPath, str]] = field(default_factory=list)
     secrets: list[str] = field(default_factory=list)
+    files: list[Path] = field(default_factory=list)
 
     def value(self, path: KeyPath, value: Json) -> Json:
         match value:
@@ -73,7 +77,9 @@ class _Interpolation:
         if "${" in inside:
             raise InvalidValueError("${…} cannot stand inside another one: write a plain default")
         if inside.startswith("file:"):
-            secret = read_secret(self.folder / inside.removeprefix("file:"))
+            file = self.folder / inside.removeprefix("file:")
+            self.files.append(file)
+            secret = read_secret(file)
             self._keep_secret(secret)
             return secret
         reference = _VARIABLE.fullmatch(inside)

@@ -64,6 +64,7 @@ def _load(
             "known_checks": known_checks,
             "lines": lines,
             "secrets": interpolated.secrets,
+            "files": [path.absolute(), *interpolated.files],
         }
         config, faults = _validate(interpolated.document, context)
     except RecursionError:

@@ -1,11 +1,11 @@
 """The whole of config.toml, validated."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from pydantic import Field, PrivateAttr, ValidationInfo, field_validator, model_validator
 
-from driftwatch.config.ahead import ahead
 from driftwatch.config.alerting import Alerts, Channel
 from driftwatch.config.cautions import cautions
 from driftwatch.config.server import Server
@@ -30,6 +30,7 @@ class Config(Table):
 
     _secrets: tuple[str, ...] = PrivateAttr(default=())
     """Those that interpolation brought into keys which are not secret by themselves."""
+    _files: tuple[Path, ...] = PrivateAttr(default=())
 
     @model_validator(mode="before")
     @classmethod
@@ -77,6 +78,7 @@ class Config(Table):
         """Keep where servers and channels stand, and what interpolation brought in."""
         context = context or {}
         self._secrets = context.get("secrets", ())
+        self._files = tuple(dict.fromkeys(context.get("files", ())))
         lines: Mapping[KeyPath, int] = context.get("lines", {})
         for table, entries in (("server", self.servers), ("alert", self.channels)):
             for number, entry in enumerate(entries):
@@ -91,18 +93,14 @@ class Config(Table):
         raise KeyError(name)
 
     @property
+    def files(self) -> tuple[Path, ...]:
+        """The configuration file and every file with a secret that it names; empty without a file."""
+        return self._files
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """What is allowed but hardly meant, a sentence each."""
-        tables = {
-            "monitor": (self.monitor,),
-            "server": self.servers,
-            "alerts": (self.alerts,),
-            "hook": (self.hook,),
-            "http": (self.http,),
-            "storage": (self.storage,),
-            "heartbeat": (self.heartbeat,),
-        }
-        return (*cautions(self.servers, self.channels, self.http, self.hook), *ahead(tables))
+        return tuple(cautions(self.servers, self.channels, self.http, self.hook))
 
     def secrets(self) -> tuple[str, ...]:
         """Every loaded secret of at least four characters, the longest first, for redaction.

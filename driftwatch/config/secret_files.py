@@ -26,6 +26,8 @@ class SecretFile:
 
 def _secret_file(value: object, info: ValidationInfo) -> SecretFile:
     path = absolute_path(value, info)
+    if info.context is not None:
+        info.context.setdefault("files", []).append(path)
     return SecretFile(path, SecretStr(read_secret(path)))
 
 

@@ -40,11 +40,22 @@ class CertificateDates:
         self._store = store
         self._clock = clock
         self._steps = StepWatch(clock)
+        self._told = told
+        self.configure(watched=watched, channels=channels, group_wait=group_wait, windows=windows)
+
+    def configure(
+        self,
+        *,
+        watched: Mapping[str, Watched],
+        channels: Sequence[ChannelRule],
+        group_wait: timedelta,
+        windows: Sequence[Window] = (),
+    ) -> None:
+        """Other servers, channels and windows from now on."""
         self._watched = watched
         self._channels = tuple(channels)
         self._group_wait = group_wait
         self._windows = tuple(windows)
-        self._told = told
 
     async def run(self) -> None:
         """Look once at every server; not while the clock has just been stepped."""

@@ -33,9 +33,7 @@ class LocalQueue:
 
     def __init__(self, *, concurrency: int, per_host: int, host_of: Callable[[str], str]) -> None:
         """``host_of`` names the host of a server; limits count by it."""
-        self._concurrency = concurrency
-        self._per_host = per_host
-        self._host_of = host_of
+        self.configure(concurrency=concurrency, per_host=per_host, host_of=host_of)
         self._waiting: list[tuple[int, int, ProbeRequest]] = []
         self._order = itertools.count()
         self._running: dict[str, asyncio.Task[None]] = {}
@@ -43,6 +41,12 @@ class LocalQueue:
         self._changed = asyncio.Event()
         self.on_empty: Callable[[], None] = lambda: None
         """Called when nothing waits any more and a worker has become free."""
+
+    def configure(self, *, concurrency: int, per_host: int, host_of: Callable[[str], str]) -> None:
+        """Other limits from now on; what runs goes on."""
+        self._concurrency = concurrency
+        self._per_host = per_host
+        self._host_of = host_of
 
     def put(self, request: ProbeRequest) -> None:
         """Take a request that the store has handed out; the one with the higher priority goes first."""

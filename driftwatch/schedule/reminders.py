@@ -42,11 +42,22 @@ class Reminders:
         """``full_intervals`` says how often a server is visited in full, ``told`` is called after writing."""
         self._store = store
         self._clock = clock
+        self._told = told
+        self.configure(watched=watched, channels=channels, windows=windows, full_intervals=full_intervals)
+
+    def configure(
+        self,
+        *,
+        watched: Mapping[str, Watched],
+        channels: Sequence[ChannelRule],
+        windows: Sequence[Window],
+        full_intervals: Mapping[str, timedelta],
+    ) -> None:
+        """Other servers, channels and windows from now on."""
         self._watched = watched
         self._channels = tuple(channels)
         self._windows = tuple(windows)
         self._full_intervals = full_intervals
-        self._told = told
 
     async def run(self) -> None:
         """Call to mind what is due, and with it what would be due soon."""

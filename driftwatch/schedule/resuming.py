@@ -18,8 +18,10 @@ EVERY = timedelta(seconds=10)
 class Resuming:
     """Looks for silences and windows that are over; a look that finds none costs one small read."""
 
-    def __init__(self, *, store: Store, clock: Clock, alerts: Alerts, told: Callable[[], None]) -> None:
-        """``told`` is called when there is something to send."""
+    def __init__(
+        self, *, store: Store, clock: Clock, alerts: Callable[[], Alerts], told: Callable[[], None]
+    ) -> None:
+        """``alerts`` gives the settings in force; ``told`` is called when there is something to send."""
         self._store = store
         self._clock = clock
         self._alerts = alerts
@@ -27,7 +29,7 @@ class Resuming:
 
     async def run(self) -> None:
         """Tell what nothing holds back any more and is still so."""
-        now, alerts = self._clock.now(), self._alerts
+        now, alerts = self._clock.now(), self._alerts()
 
         def is_over(reader: Reader) -> bool:
             quiet = in_force(reader.silences(now), alerts.windows, now)

@@ -31,10 +31,14 @@ class StorageFaults:
         """``told`` is called when there is something to send."""
         self._store = store
         self._clock = clock
+        self._told = told
+        self.configure(channels=channels, group_wait=group_wait)
+        self._fault: tuple[datetime, float, str] | None = None
+
+    def configure(self, *, channels: Sequence[ChannelRule], group_wait: timedelta) -> None:
+        """Other channels from now on."""
         self._channels = tuple(channels)
         self._group_wait = group_wait
-        self._told = told
-        self._fault: tuple[datetime, float, str] | None = None
 
     def refused(self, error: str) -> None:
         """The database did not take or give something; ``error`` says why."""

@@ -89,6 +89,10 @@ class Ticker:
         self.clock_steps = 0
         """How often the wall clock was stepped since the start."""
 
+    def configure(self, due_times: Mapping[str, DueTimes]) -> None:
+        """Other due times from now on: those of every server that may be handed out."""
+        self._due_times = due_times
+
     def start(self) -> None:
         """Begin to tick; needs a running loop."""
         self._scheduler.start()

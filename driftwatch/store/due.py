@@ -31,11 +31,13 @@ class DueTimes(Unit):
     def import_servers(self, servers: Sequence[ServerRecord], now: datetime) -> Imported:
         """Make the rows equal to the configuration.
 
-        Due times of known servers stay; servers that are no longer configured are marked as removed.
+        Due times of known servers stay; servers that are no longer configured are marked as removed. One
+        that continues a known one under another name is that one: its history, states and silences go on.
         """
+        renamed = self._rename(servers, now)
         known = {row["name"]: row for row in self._rows(sql.ALL_SERVERS)}
         configured = {record.name: record for record in servers}
-        added, returned = [], []
+        added, returned, changed = [], [], []
         for name, record in configured.items():
             values = mapping.server_values(record)
             due = {"next_due_at": record.next_due_at, "next_full_at": record.next_full_at}
@@ -47,6 +49,7 @@ class DueTimes(Unit):
                 returned.append(name)
                 self._run(sql.UPDATE_SERVER, {"key": row["id"], **values, **due, "removed_at": None})
             elif any(row[column] != value for column, value in values.items()):
+                changed.append(name)
                 self._run(sql.UPDATE_SERVER, {"key": row["id"], **values})
         removed = [
             name for name, row in known.items() if name not in configured and row["removed_at"] is None
@@ -57,7 +60,32 @@ class DueTimes(Unit):
             self._run(sql.UPDATE_SERVER, gone)
             self._run(sql.DELETE_REQUESTS_OF, {"server": key})
             self._run(sql.GIVE_UP_RUNS, {"of_server": key, "now": now})
-        return Imported(added=tuple(added), returned=tuple(returned), removed=tuple(removed))
+        return Imported(
+            added=tuple(added),
+            returned=tuple(returned),
+            removed=tuple(removed),
+            renamed=renamed,
+            changed=tuple(changed),
+        )
+
+    def _rename(self, servers: Sequence[ServerRecord], now: datetime) -> tuple[tuple[str, str], ...]:
+        """Give known servers their new names; a name that is taken, by a removed server too, stays taken."""
+        known = {row["name"]: row["id"] for row in self._rows(sql.ALL_SERVERS)}
+        renamed = {
+            record.previous_name: record.name
+            for record in servers
+            if record.previous_name in known and record.name not in known
+        }
+        for before, name in renamed.items():
+            self._run(sql.UPDATE_SERVER, {"key": known[before], "name": name})
+        self._ids.clear()
+        for row in self._rows(sql.SILENCES_AHEAD, now=now) if renamed else ():
+            silence = mapping.silence(row)
+            names = tuple(renamed.get(name, name) for name in silence.servers)
+            if names != silence.servers:
+                matcher = mapping.silence_values(replace(silence, servers=names))["matcher"]
+                self._run(sql.UPDATE_SILENCE, {"key": silence.id, "matcher": matcher})
+        return tuple((before, name) for before, name in renamed.items() if before is not None)
 
     def take_due(
         self, now: datetime, limit: int, schedule: Plan, busy: Collection[str] = ()

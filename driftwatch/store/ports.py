@@ -47,6 +47,8 @@ class ServerRecord:
     next_due_at: datetime
     next_full_at: datetime
     tags: tuple[str, ...] = ()
+    previous_name: str | None = None
+    """What it was called until now: imported under its new name, it keeps everything."""
     confirm_due_at: datetime | None = None
     confirm_depth: str | None = None
     not_before: datetime | None = None
@@ -70,6 +72,10 @@ class Imported:
     returned: tuple[str, ...]
     """Configured again after they were removed; what was remembered about them is still there."""
     removed: tuple[str, ...]
+    renamed: tuple[tuple[str, str], ...] = ()
+    """The name before and the name now."""
+    changed: tuple[str, ...] = ()
+    """Known ones of which a URL, a tag or another setting is a new one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -611,6 +617,7 @@ class Tx(Reader, Protocol):
 
         Due times of known servers stay; servers that are no longer configured are marked as removed, and what
         waits for them, deploys too, is given up.
+        One that continues a known one under another name is that one: its history, states and silences go on.
         """
 
     def take_due(

@@ -25,7 +25,7 @@ class SqlTx(SqlReader, Recording, DueTimes, Deploys, Outbox):
 
     def lift_silence(self, silence: str, now: datetime) -> None:
         """End a silence before its time."""
-        self._run(sql.LIFT_SILENCE, {"key": silence, "lifted_at": now})
+        self._run(sql.UPDATE_SILENCE, {"key": silence, "lifted_at": now})
 
     def record_heartbeat(self, owner: str, now: datetime) -> None:
         """Note that the service is alive."""

@@ -382,7 +382,8 @@ HASTEN = (
 # --- silences, and what people say about incidents
 
 ADD_SILENCE = sa.insert(silences)
-LIFT_SILENCE = sa.update(silences).where(silences.c.id == bindparam("key"))
+UPDATE_SILENCE = sa.update(silences).where(silences.c.id == bindparam("key"))
+SILENCES_AHEAD = sa.select(silences).where(silences.c.ends_at > _NOW, silences.c.lifted_at.is_(None))
 SILENCES = sa.select(silences).order_by(silences.c.starts_at.desc(), silences.c.id).limit(bindparam("limit"))
 SILENCES_IN_FORCE = SILENCES.where(
     silences.c.starts_at <= _NOW, silences.c.ends_at > _NOW, silences.c.lifted_at.is_(None)

@@ -39,6 +39,9 @@ id of the incident that the event opens, carries on or closes, or null:
   the end of a newer certificate that the server shows in turn with this one
 * ``tls_renewed``: ``{"not_after", "previous_not_after", "leaf_sha256", "previous_leaf_sha256", "issuer",
   "previous_issuer", "names_added": [names], "names_lost": [names]}``
+* ``config_reloaded``: ``{"added", "removed", "changed": [servers], "renamed": [[before, now]], "restart":
+  [keys that count after a restart]}``
+* ``config_rejected``: ``{"problems": [sentences]}``
 """
 
 from driftwatch.transitions.changes import Changes, ConfirmProbe, Interval, ToolsetObservation

@@ -31,7 +31,7 @@ VOICE = Voice(fixes=lambda _: "Do this. " * 100)
 SILENT = {
     *(EventKind.BASELINE, EventKind.BLIP, EventKind.REBASED, EventKind.ACCEPTED, EventKind.ACKED),
     *(EventKind.SILENCED, EventKind.UNSILENCED, EventKind.SERVER_ADDED, EventKind.SERVER_REMOVED),
-    EventKind.MONITOR_GAP,
+    *(EventKind.SERVER_RENAMED, EventKind.CONFIG_RELOADED, EventKind.MONITOR_GAP),
 }
 """Kinds that belong into the history only."""
 
@@ -40,6 +40,26 @@ SILENT = {
 def test_every_kind_that_alerts_has_words_of_its_own(event: Any, kind: EventKind) -> None:
     composed = compose([event(kind)], SLACK, voice=VOICE)
     assert f"{kind.value.replace('_', ' ').capitalize()} (check:" not in composed.body
+
+
+def test_a_reload_says_what_moved_and_what_needs_a_restart(event: Any) -> None:
+    details = {"added": ["a"], "removed": [], "renamed": [["b", "c"]], "restart": ["http.listen"]}
+    composed = compose([event(EventKind.CONFIG_RELOADED, server=None, **details)], SLACK, voice=VOICE)
+    wanted = "the changed configuration is in force: 1 server added and 1 server renamed; http.listen after"
+    assert wanted in composed.body.lower()
+
+
+def test_a_rejected_configuration_names_some_problems_and_what_to_do(event: Any) -> None:
+    problems = [f"config.toml:{line}: a problem\x1b" for line in range(8)]
+    composed = compose(
+        [event(EventKind.CONFIG_REJECTED, server=None, problems=problems)], SLACK, voice=Voice()
+    )
+    assert "configuration was rejected" in composed.title
+    assert "config.toml:0: a problem" in composed.body
+    assert "config.toml:7" not in composed.body
+    assert "and 3 more" in composed.body
+    assert "\x1b" not in composed.body
+    assert "driftwatch config check" in composed.body
 
 
 @pytest.mark.parametrize("kind", sorted(EventKind))

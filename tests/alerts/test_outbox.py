@@ -461,3 +461,37 @@ async def test_a_message_that_is_being_sent_at_the_end_may_have_arrived(
     (record,) = store.messages()
     assert record.status is MessageStatus.PENDING
     assert record.last_error == "stopped while sending"
+
+
+async def test_other_channels_take_over_once_what_is_being_sent_is_finished(
+    two: House, event: Any, channel: Callable[..., Channel]
+) -> None:
+    sending, finish = asyncio.Event(), asyncio.Event()
+    told: list[tuple[str, str]] = []
+
+    class Slow:
+        async def send(self, url: str, *, title: str, **_: Any) -> tuple[DeliveryOutcome, str | None]:
+            sending.set()
+            await finish.wait()
+            told.append((url, title))
+            return SENT
+
+    outbox = two.start(sender=Slow(), group_wait=timedelta(0))
+    stop = asyncio.Event()
+    running = asyncio.create_task(outbox.run(stop))
+    two.tell(event(EventKind.CHANGE), wait=timedelta(0))
+    outbox.wake()
+    await sending.wait()
+    outbox.configure([channel("ops"), channel("third")], voice=Voice(), group_wait=timedelta(0))
+    await asyncio.sleep(0)
+    assert told == []
+    finish.set()
+    two.channels = [channel("third")]
+    two.tell(event(EventKind.RECOVERY), wait=timedelta(0))
+    async with asyncio.timeout(60):
+        while len(told) < 3:
+            outbox.wake()
+            await asyncio.sleep(0.01)
+    stop.set()
+    await running
+    assert len({url for url, _ in told}) == 3

@@ -313,6 +313,21 @@ def test_a_signal_ends_the_service_with_exit_0_and_a_closed_database(
     assert not (tmp_path / "driftwatch.db-wal").exists()
 
 
+def test_a_hang_up_makes_the_service_read_its_configuration_again(
+    tmp_path: Path, sample: tuple[SampleServer, str]
+) -> None:
+    path = write_config(tmp_path, sample[1], alert=unused_url().replace("http://", "json://"))
+    process = start(tmp_path, "run")
+    read_until(process, "run")
+    text = path.read_text(encoding="utf-8")
+    path.write_text(f'{text}\n[[server]]\nname = "second"\nurl = "{sample[1]}"\n', encoding="utf-8")
+    process.send_signal(signal.SIGHUP)
+    assert read_until(process, "reloaded")["added"] == ["second"]
+    process.terminate()
+    _, err = process.communicate(timeout=30)
+    assert (process.returncode, err) == (0, "")
+
+
 def test_a_hanging_server_and_a_hanging_receiver_do_not_hold_up_the_end(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from pydantic import ValidationError
 
-from driftwatch.config import Config, Rate, Server, adhoc, load
+from driftwatch.config import Config, Rate, Server, adhoc
 from driftwatch.errors import ConfigError
 from driftwatch.model import Level
 
@@ -311,19 +311,3 @@ def test_a_probe_without_a_file_names_its_problems_by_key() -> None:
         'command line: name: a name has no "/" and does not begin with "-": addresses and commands use it',
         'command line: url: not a web address: a URL begins with "https://" or "http://"',
     ]
-
-
-def test_a_key_that_this_version_does_not_act_on_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "config.toml"
-    path.write_text(
-        '[monitor]\ncanary_url = "https://up.example.org/"\n'
-        '[[server]]\nname = "api"\nurl = "https://h.example/mcp"\nprevious_name = "old-api"\n'
-        '[[alert]]\nname = "ops"\nurl = "json://h.example/"\n[heartbeat]\nurl = "https://beat.example/x"\n',
-        encoding="utf-8",
-    )
-    warnings = load(path, {}).warnings
-    named = [text.partition(":")[0] for text in warnings]
-    assert named == ['server "api".previous_name']
-    plain = '[[server]]\nname = "api"\nurl = "https://h/mcp"\n[[alert]]\nname = "ops"\nurl = "json://h/"\n'
-    path.write_text(plain, encoding="utf-8")
-    assert load(path, {}).warnings == ()

@@ -132,7 +132,7 @@ class Street:
             told=lambda: None,
         )
         self.chores: list[Callable[[], Any]] = [
-            Resuming(store=self.store, clock=self.clock, alerts=self.alerts, told=lambda: None).run,
+            Resuming(store=self.store, clock=self.clock, alerts=lambda: self.alerts, told=lambda: None).run,
             reminders.run,
             reminders.look_for_stale,
         ]

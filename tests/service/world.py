@@ -127,6 +127,10 @@ class World:
 
     @property
     def config(self) -> Config:
+        return configuration.load(self.write(), {})
+
+    def write(self) -> Path:
+        """Write the configuration as it is now."""
         path = self.folder / "config.toml"
         tables = [
             f'[monitor]\ninterval = "{self.interval}"\n{self.monitor}',
@@ -139,7 +143,7 @@ class World:
         tables += [self.tables]
         tables += [f'[[alert]]\nname = "{name}"\nurl = "{url}"' for name, url in self.channels.items()]
         path.write_text("\n\n".join(tables), encoding="utf-8")
-        return configuration.load(path, {})
+        return path
 
     def read(self, question: Callable[[Reader], T]) -> T:
         """Ask the database beside the service, as the read commands do."""
@@ -221,7 +225,7 @@ class World:
             tick=timedelta(milliseconds=20),
             pause=lambda _: asyncio.sleep(0),
         )
-        service = Service(config, outside)
+        service = Service(config, outside, lambda: configuration.load(self.folder / "config.toml", {}))
         task = asyncio.create_task(service.run())
         ready = asyncio.create_task(service.ready())
         await asyncio.wait({task, ready}, return_when=asyncio.FIRST_COMPLETED)

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from driftwatch.errors import StoreError
-from driftwatch.model import Depth, ProbeRequest, Trigger
+from driftwatch.model import Depth, ProbeRequest, Silence, Trigger
 from driftwatch.store.due import LEASE
 from driftwatch.store.ports import Imported, Schedule, ServerRecord, Store
 from driftwatch.transitions import Changes, ConfirmProbe
@@ -60,9 +60,43 @@ class TestImporting:
         with world.store.write() as tx:
             imported = tx.import_servers([changed, server("new", START + HOUR)], START)
 
-        assert imported == Imported(added=("new",), returned=(), removed=())
+        assert imported == Imported(added=("new",), returned=(), removed=(), changed=("api",))
         assert row(world) == changed
         assert row(world, "new").next_due_at == START + HOUR
+
+    def test_a_server_under_a_new_name_keeps_everything(self, world: World) -> None:
+        world.record(changes=Changes(states=(state("check:a/b", "verified"),)))
+        before = row(world)
+        quiet = Silence(
+            id="s1",
+            servers=("api", "other"),
+            starts_at=START,
+            ends_at=START + DAY,
+            reason="a rollout",
+            created_by="ana",
+        )
+        with world.store.write() as tx:
+            tx.add_silence(quiet)
+        renamed = replace(server("shop", START + HOUR), previous_name="api")
+        for _ in range(2):  # the key stays in the file, and is nothing new at the next import
+            with world.store.write() as tx:
+                imported = tx.import_servers([renamed], START + HOUR)
+        assert imported == Imported(added=(), returned=(), removed=())
+        with world.store.read() as reader:
+            (status,) = reader.status()
+            assert [run.trigger for run in reader.runs("shop")] == ["interval"]
+            assert reader.memory("api") is None
+            assert reader.silences(START + HOUR)[0].servers == ("shop", "other")
+        assert set(status.memory.states) == {"check:a/b"}
+        assert status.record.next_due_at == before.next_due_at
+
+    def test_a_name_that_another_server_has_is_not_taken_from_it(self, world: World) -> None:
+        with world.store.write() as tx:
+            tx.import_servers([server("api", START), server("shop", START)], START)
+        renamed = replace(server("shop", START), previous_name="api")
+        with world.store.write() as tx:
+            imported = tx.import_servers([renamed], START)
+        assert (imported.renamed, imported.removed) == ((), ("api",))
 
     def test_a_restart_does_not_move_due_times(self, world: World) -> None:
         world.take()

@@ -45,7 +45,10 @@ _WORDING: Mapping[EventKind, Callable[[Event, Voice], Note]] = MappingProxyType(
         EventKind.UNSILENCED: record.unsilenced,
         EventKind.SERVER_ADDED: record.server_added,
         EventKind.SERVER_REMOVED: record.server_removed,
+        EventKind.SERVER_RENAMED: record.server_renamed,
+        EventKind.CONFIG_RELOADED: record.config_reloaded,
         EventKind.MONITOR_GAP: record.monitor_gap,
+        EventKind.CONFIG_REJECTED: monitor.config_rejected,
     }
 )
 """A kind that is not here is named plainly by ``monitor.other``."""

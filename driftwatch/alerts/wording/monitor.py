@@ -4,6 +4,9 @@ from driftwatch.alerts.text import count, foreign, label
 from driftwatch.alerts.wording.note import Note, Voice, began, span, time_of
 from driftwatch.model import Event
 
+PROBLEMS = 5
+"""Problems of a configuration that a message names."""
+
 
 def offline(event: Event, voice: Voice) -> Note:
     """Everything failed at once, and so did the canary: it is this machine's network."""
@@ -114,6 +117,24 @@ def clock_step(event: Event, _voice: Voice) -> Note:
         tally="clock step",
         lines=(f"The clock of the machine jumped{f' by {by}' if by else ''}; due times were put right.",),
         since=event.at,
+    )
+
+
+def config_rejected(event: Event, _voice: Voice) -> Note:
+    """The configuration file was changed and cannot be used."""
+    problems = event.details.get("problems")
+    told = [str(problem) for problem in problems] if isinstance(problems, list) else []
+    lines = [foreign(problem, 200) for problem in told[:PROBLEMS]]
+    if len(told) > PROBLEMS:
+        lines.append(f"and {len(told) - PROBLEMS} more")
+    return Note(
+        server=event.server,
+        level=event.level,
+        phrase="the changed configuration was rejected",
+        tally="configuration rejected",
+        lines=(*lines, "The configuration before it stays in force."),
+        since=event.at,
+        fix="Correct the file; `driftwatch config check` names every problem. It is read again by itself.",
     )
 
 

@@ -68,6 +68,25 @@ def server_removed(event: Event, _voice: Voice) -> Note:
     return _note(event, "removed from the configuration")
 
 
+def server_renamed(event: Event, _voice: Voice) -> Note:
+    """A server goes on under another name."""
+    return _note(event, f"was called {label(event.before)} until now" if event.before else "has a new name")
+
+
+def config_reloaded(event: Event, _voice: Voice) -> Note:
+    """Another configuration is in force."""
+    moved = [
+        f"{count(len(names), 'server')} {word}"
+        for word in ("added", "removed", "renamed", "changed")
+        if isinstance(names := event.details.get(word), list) and names
+    ]
+    restart = strings(event.details.get("restart"))
+    later = f"; {listed(map(label, restart))} after a restart" if restart else ""
+    return _note(
+        event, f"the changed configuration is in force{f': {joined(moved)}' if moved else ''}{later}"
+    )
+
+
 def monitor_gap(event: Event, _voice: Voice) -> Note:
     """Nobody looked for a while."""
     lasted = span(event.details.get("gap_s"))
