@@ -5,35 +5,17 @@ Each test is named by the case's id. docs/decisions/0003-field-cases.md says whe
 
 import itertools
 import json
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from driftwatch.model import Event, EventKind, State
 from tests.specimens.http import Answer, Incoming
 from tests.specimens.mcp import Json, Mcp, as_json, tool
+from tests.specimens.replay import VERIFIED, Watching
 from tests.specimens.watching import Watch, watching
-
-VERIFIED = State.VERIFIED, None
-Watching = Callable[..., AbstractAsyncContextManager[Watch]]
-
-
-@pytest.fixture
-def watch(tmp_path: Path) -> Watching:
-    """A specimen that was seen twice, so that it has a past."""
-
-    @asynccontextmanager
-    async def make(mcp: Mcp, **options: Any) -> AsyncIterator[Watch]:
-        async with watching(mcp, tmp_path, **options) as made:
-            await made.look(2)
-            assert made.alerts == []
-            yield made
-
-    return make
 
 
 def named(*names: str) -> tuple[Json, ...]:

@@ -3,35 +3,17 @@
 Each test is named by the case's id. docs/decisions/0003-field-cases.md says where an expectation was decided.
 """
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from driftwatch.model import Era, EventKind, State
 from tests.specimens.http import Answer, Incoming
 from tests.specimens.mcp import Mcp, as_json, refusal
-from tests.specimens.watching import Watch, watching
-
-VERIFIED = State.VERIFIED, None
-Watching = Callable[..., AbstractAsyncContextManager[Watch]]
-
-
-@pytest.fixture
-def watch(tmp_path: Path) -> Watching:
-    """A specimen that was seen twice, so that it has a past."""
-
-    @asynccontextmanager
-    async def make(mcp: Mcp, **options: Any) -> AsyncIterator[Watch]:
-        async with watching(mcp, tmp_path, **options) as made:
-            await made.look(2)
-            assert made.alerts == []
-            yield made
-
-    return make
+from tests.specimens.replay import VERIFIED, Watching
+from tests.specimens.watching import watching
 
 
 async def test_refuses_newer_at_initialize(watch: Watching) -> None:
