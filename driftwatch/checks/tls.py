@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 
-from driftwatch.checks.base import Found, NotChecked, Policy, Verdict, Verified, check
+from driftwatch.checks.base import Found, NotChecked, Policy, Verdict, Verified, check, listed
 from driftwatch.checks.sources import item
 from driftwatch.evidence import Missing, Opening, Tls
-from driftwatch.model import Json, Severity
+from driftwatch.model import Certificate, Json, Severity
 
 DAY = timedelta(days=1)
 
@@ -73,6 +73,8 @@ def chain(url: str, openings: tuple[Opening, ...] | Missing, tls: Tls | Missing,
 def expiry(tls: Tls, taken_at: datetime, policy: Policy) -> Verdict:
     """How long the endpoint's own certificate is still valid.
 
+    Where the connections of one visit show different certificates, the one that ends first counts.
+
     A threshold (30, 14, 7, 3 and 1 days) counts only where it is below 30 % of the certificate's lifetime:
     a certificate of 90 days has 14, 7, 3 and 1; one of six days has 1.
 
@@ -89,6 +91,8 @@ def expiry(tls: Tls, taken_at: datetime, policy: Policy) -> Verdict:
         return NotChecked("the server sent no readable certificate", "no-certificate")
     left = leaf.days_left(taken_at)
     ends = f"{leaf.not_after:%Y-%m-%d %H:%M} UTC"
+    if tls.also:
+        ends += f" (another certificate is served too: {_until(tls.also)})"
     if taken_at >= leaf.not_after:
         found = Found(
             severity=Severity.WILL_BREAK,
@@ -112,6 +116,10 @@ def expiry(tls: Tls, taken_at: datetime, policy: Policy) -> Verdict:
         measured=f"ends {ends}, in {_days(left)}",
     )
     return [found]
+
+
+def _until(others: tuple[Certificate, ...]) -> str:
+    return listed([f"serial {one.serial:.40}, until {one.not_after:%Y-%m-%d}" for one in others])
 
 
 def _without_tls(url: str, openings: tuple[Opening, ...] | Missing, missing: Missing) -> Verdict:

@@ -29,6 +29,8 @@ class Tls:
     """False when an issuer between the leaf and a trusted root was not sent."""
     trust: str
     """Which roots were used: ``default`` or the configured CA file's name."""
+    also: tuple[Certificate, ...] = ()
+    """Other leaves that were shown on further connections of the visit; they end later."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

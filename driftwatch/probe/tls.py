@@ -19,7 +19,7 @@ import certifi
 from cryptography import x509
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 
-from driftwatch.evidence import Tls
+from driftwatch.evidence import Missing, Tls
 from driftwatch.model import Certificate
 from driftwatch.probe.fault import ssl_reason
 
@@ -202,6 +202,21 @@ def classify(error: ssl.SSLError, ders: Sequence[bytes], now: datetime) -> str:
     if found == "unknown-ca" and error.verify_code != _ROOT_SENT and _issuer_missing(ders):
         return "missing-intermediate"
     return found
+
+
+def together(known: Tls | Missing, found: Tls) -> Tls:
+    """The facts to keep of two connections to one endpoint: of the one that failed last, else of the first.
+
+    Where both were verified and show different leaves, those of the leaf that ends first; it names the other.
+    """
+    if isinstance(known, Missing) or not found.verified:
+        return found
+    if not known.verified or known.certificate is None or found.certificate is None:
+        return known
+    leaves = {one.leaf_sha256: one for one in (known.certificate, *known.also, found.certificate)}
+    first, *others = sorted(leaves.values(), key=lambda one: one.not_after)
+    kept = found if first is found.certificate else known
+    return replace(kept, also=tuple(others))
 
 
 def refused_later(shown: Tls, error: ssl.SSLError) -> Tls | None:

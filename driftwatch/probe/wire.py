@@ -68,7 +68,7 @@ class Wire:
         self.requests = 0
         """How many requests were sent."""
         self.tls: Tls | Missing = _NO_CONNECTION if endpoint.scheme == "https" else _NO_TLS
-        """The certificate facts of the endpoint's first connection, or of the last that failed."""
+        """The certificate facts of the endpoint's connections, as ``tls.together`` says."""
         self._endpoint = endpoint
         self._trust = tls
         self._resolver = resolver
@@ -290,8 +290,8 @@ class Wire:
         return found
 
     def _note_certificate(self, found: Tls, target: Place) -> None:
-        if target.key == self._endpoint.key and (isinstance(self.tls, Missing) or not found.verified):
-            self.tls = found
+        if target.key == self._endpoint.key:
+            self.tls = certificates.together(self.tls, found)
 
     def _refused_handshake(self, error: BaseException, connection: Connection) -> Broken | None:
         """With TLS 1.3 a server says only after the handshake that it misses a client certificate."""

@@ -5,11 +5,13 @@ Each test is named by the case's id. docs/decisions/0003-field-cases.md says whe
 
 from collections.abc import Callable
 from datetime import timedelta
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
 from driftwatch.model import Era, EventKind, State
+from driftwatch.toolset import digests
 from tests.specimens.http import Answer, Incoming
 from tests.specimens.mcp import Mcp, as_json, refusal
 from tests.specimens.replay import VERIFIED, Watching
@@ -116,3 +118,51 @@ async def test_one_outage_one_alert(watch: Watching) -> None:
         assert len(watched.messages) == 2
         (down,) = [event for event in watched.alerts if event.kind is EventKind.CHANGE]
         assert down.subject == "check:transport/endpoint"
+
+
+async def test_supported_lists_refused(watch: Watching) -> None:
+    def refuses(_: Mcp, incoming: Incoming) -> Answer | None:
+        if incoming.headers.get("mcp-protocol-version") != "2026-07-28":
+            return None
+        return refusal(incoming.rpc, -32022, "unsupported", data={"supported": ["2026-07-28"]})
+
+    async with watch(Mcp()) as watched:
+        before = watched.pairs[1]
+        watched.server.before = refuses
+        await watched.look(6)
+        asked = [one.rpc_method for one in watched.visit.loopback.log]
+        watched.visit.loopback.log.clear()
+        await watched.look()
+        assert [one.rpc_method for one in watched.visit.loopback.log].count("server/discover") == 2
+        assert asked.count("initialize") > 0
+        assert watched.pairs == [before]
+        assert len(watched.messages) == 1
+
+
+async def test_supported_lists_refused_to_a_revision_of_the_future(watch: Watching) -> None:
+    def refuses(_: Mcp, incoming: Incoming) -> Answer | None:
+        version = incoming.headers.get("mcp-protocol-version")
+        if version != "2099-01-01":
+            return None
+        return refusal(
+            incoming.rpc, -32022, "unsupported", data={"supported": [version], "requested": version}
+        )
+
+    async with watch(Mcp()) as watched:
+        watched.server.before = refuses
+        await watched.look(6)
+        assert watched.state("errors/unsupported-version") == (State.OBSERVED_RISK, "lists-the-refused")
+        assert watched.messages == [{EventKind.CHANGE}]
+
+
+async def test_algorithm_upgrade(watch: Watching, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as earlier:
+        earlier.setattr(digests, "ALGORITHM", "dw0")
+        earlier.setattr(digests, "_digest", lambda form: sha256(b"0" + form.encode()).hexdigest())
+        async with watch(Mcp()) as watched:
+            before = watched.pairs
+            earlier.undo()
+            await watched.look(6)
+            assert watched.pairs != before
+            assert watched.state("release/fingerprint") == VERIFIED
+            assert watched.alerts == []

@@ -31,12 +31,16 @@ class Issued:
     def context(self, *, chain: bool = True) -> ssl.SSLContext:
         """A server's context that shows this certificate, with or without its issuers."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.show(context, chain=chain)
+        return context
+
+    def show(self, context: ssl.SSLContext, *, chain: bool = True) -> None:
+        """Have a server show this certificate from its next handshake on."""
         certificates = [self.certificate, *(self.above if chain else ())]
         with NamedTemporaryFile(suffix=".pem") as file:
             file.write(self.pem(certificates))
             file.flush()
             context.load_cert_chain(file.name)
-        return context
 
     def pem(self, certificates: Sequence[x509.Certificate] | None = None) -> bytes:
         """The key and the certificates, in PEM."""
