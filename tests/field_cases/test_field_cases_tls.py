@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from driftwatch.model import State
+from driftwatch.model import EventKind, State
 from tests.servers.certificates import NOW, Issued, intermediate
 from tests.specimens.mcp import Mcp
 from tests.specimens.replay import VERIFIED, one_message
