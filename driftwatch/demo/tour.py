@@ -90,11 +90,25 @@ async def tour(folder: Path, say: Say, *, stay: bool = False, program: str = "dr
         say(f"Kept in {folder}/. Look around:\n")
         say(f"    {program} status {command}\n    {program} history {SERVER} {command}")
         if stay:
-            say("\nThe sample server and a service that watches it go on; Ctrl-C ends them.\n")
-            await Service(config, outside).run()
+            say("\nThe sample server and a service that watches it go on; Ctrl-C ends them.")
+            await _watch(Service(config, outside), say)
     finally:
         http.stop()
         await serving
+
+
+async def _watch(service: Service, say: Say) -> None:
+    running = asyncio.create_task(service.run())
+    ready = asyncio.create_task(service.ready())
+    try:
+        await asyncio.wait({running, ready}, return_when=asyncio.FIRST_COMPLETED)
+        if not running.done():
+            say(f"Its pages: http://127.0.0.1:{service.port}/\n")
+        await running
+    finally:
+        ready.cancel()
+        service.stop()
+        await asyncio.wait({running})
 
 
 async def _show(sample: SampleServer, port: int, config: Config, outside: Outside, say: Say) -> None:

@@ -26,6 +26,9 @@ from driftwatch.web.pages.rendering import render
 MACHINES = frozenset({"api", "hooks", "metrics", "healthz", "readyz"})
 """Doors that answer machines, also where a browser asks."""
 
+READS = 1
+"""Pages that read the database at the same time; its other readers are for the probes and the API."""
+
 STARTING_RETRY_S = 5
 """A page that is shown while the database is migrated asks again after this."""
 
@@ -76,6 +79,7 @@ class Site:
         """Pages are for whom ``access`` lets read."""
         self.context = context
         self.access = access
+        self._reading = asyncio.Semaphore(READS)
 
     def page(self, view: View) -> Endpoint:
         """The endpoint of a view."""
@@ -87,7 +91,8 @@ class Site:
             store = self.context.store()
             if store is None:
                 return self.starting(request)
-            page = await store.query(functools.partial(self._look, view, self._scene(request)))
+            async with self._reading:
+                page = await store.query(functools.partial(self._look, view, self._scene(request)))
             if isinstance(page, Response):
                 return page
             return await asyncio.to_thread(self.show, request, page)
