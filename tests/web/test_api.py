@@ -29,7 +29,7 @@ from driftwatch.web.api import DESCRIBED
 from driftwatch.web.api.door import READS
 from driftwatch.web.api.openapi import describe
 from driftwatch.web.application import application
-from driftwatch.web.context import Context
+from driftwatch.web.context import Context, Reloaded
 from driftwatch.web.headers import SafeHeaders
 from driftwatch.web.health import Health
 from driftwatch.web.vitals import Vitals
@@ -60,9 +60,13 @@ class Api:
     woken: int = 0
     token: str | None = READ
     client_host: str = "192.0.2.7"
+    reloaded: Reloaded = field(default_factory=Reloaded)
 
     def _wake(self) -> None:
         self.woken += 1
+
+    async def _reload(self) -> Reloaded:
+        return self.reloaded
 
     @property
     def context(self) -> Context:
@@ -72,6 +76,7 @@ class Api:
             health=lambda: Health(migrated=True, tick_age_s=0, database=True, oldest_message_s=None),
             vitals=lambda: Vitals(started_at=self.clock.now(), config_loaded_at=self.clock.now()),
             clock=self.clock,
+            reload=self._reload,
             wake=self._wake,
         )
 
@@ -444,6 +449,18 @@ async def test_a_silence_is_seen_at_its_servers_until_it_is_lifted(api: Api) -> 
     assert (await api.get("/silences"))["silences"] == []
     assert len((await api.get("/silences", all="true"))["silences"]) == 1
     assert (await api.refused("DELETE", f"/silences/{silence['id']}"))[0] == 404
+
+
+async def test_a_reload_says_what_it_changed_or_what_is_wrong_with_the_file(api: Api) -> None:
+    api.token = ADMIN
+    api.reloaded = Reloaded(added=("new",), renamed=(("old", "other"),), restart=("http.listen",))
+    reply = await api.ask("POST", "/api/v1/reload")
+    conforms(reply, "POST", "/reload")
+    assert reply.json()["renamed"] == [{"before": "old", "after": "other"}]
+    api.reloaded = Reloaded(problems=("config.toml:3: http.listen: no port",))
+    assert await api.refused("POST", "/reload") == (422, "configuration: config.toml:3: http.listen: no port")
+    api.token = READ
+    assert (await api.refused("POST", "/reload"))[0] == 401
 
 
 async def test_a_message_is_given_up_or_tried_again(api: Api) -> None:

@@ -6,6 +6,8 @@ from driftwatch import actions, views
 from driftwatch.store.ports import Tx
 from driftwatch.web.api import parameters, shapes
 from driftwatch.web.api.endpoint import Call, Endpoint
+from driftwatch.web.context import Context
+from driftwatch.web.problems import InvalidError
 
 
 def check(tx: Tx, call: Call) -> views.ProbeRequest:
@@ -68,6 +70,20 @@ def retry(tx: Tx, call: Call) -> views.Message:
 def drop(tx: Tx, call: Call) -> views.Message:
     """Give up a message that waits or is dead."""
     return views.message(actions.drop(tx, call.path["id"], now=call.now))
+
+
+async def reload(context: Context, _: Call) -> shapes.Reloaded:
+    """Read the configuration file again; one with a fault leaves everything as it is."""
+    done = await context.reload()
+    if done.problems:
+        raise InvalidError([{"where": "configuration", "message": problem} for problem in done.problems])
+    return {
+        "added": list(done.added),
+        "removed": list(done.removed),
+        "renamed": [{"before": before, "after": after} for before, after in done.renamed],
+        "changed": list(done.changed),
+        "restart": list(done.restart),
+    }
 
 
 _ID = "Its id, or the beginning of it."
@@ -140,5 +156,14 @@ ENDPOINTS = (
         write=drop,
         body=parameters.NoBody,
         path_help={"id": _ID},
+    ),
+    Endpoint(
+        method="POST",
+        path="/reload",
+        summary="Read the configuration file again",
+        description="A file with a fault leaves everything as it is: 422 names each fault by its line.",
+        answer=shapes.Reloaded,
+        act=reload,
+        body=parameters.NoBody,
     ),
 )

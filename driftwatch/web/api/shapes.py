@@ -95,3 +95,24 @@ class Acked(TypedDict):
     """What was acknowledged."""
 
     acked: list[AckedIncident]
+
+
+@described
+class Renamed(TypedDict):
+    """A server that has another name now."""
+
+    before: str
+    after: str
+
+
+@described
+class Reloaded(TypedDict):
+    """What the configuration file, which is in force now, made different. All by the names of servers."""
+
+    added: list[str]
+    removed: list[str]
+    renamed: list[Renamed]
+    changed: list[str]
+    """Those with a new setting."""
+    restart: list[str]
+    """Keys of which the new value counts after a restart."""
