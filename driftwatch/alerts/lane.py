@@ -4,8 +4,9 @@ The promise is at-least-once: a message and its id are committed before it is se
 made, and what became of it afterwards. The one thing that cannot be known is whether a receiver took a
 message whose answer never came; the next attempt then says "possible repeat" and carries the same id.
 
-A channel has at most one message on its way. What happens while that one waits, because the receiver is down
-or the channel's pace is used up, stays as events and becomes one message afterwards, however much it is.
+A channel has at most one message on its way, and a test goes past it. What happens while that one waits,
+because the receiver is down or the channel's pace is used up, stays as events and becomes one message
+afterwards, however much it is.
 """
 
 import asyncio
@@ -31,7 +32,6 @@ from driftwatch.store.ports import (
     FrozenMessage,
     MessageStatus,
     PendingDelivery,
-    Reader,
     Settlement,
     Store,
     Tx,
@@ -168,18 +168,9 @@ class Lane:
         return self._pace
 
     async def _freeze(self) -> bool:
-        """Write the next message, unless one is still on its way."""
-        if await self._store.query(self._has_message_on_its_way):
-            return False
+        """Write the next message, unless one is still on its way; a test goes past it."""
         now = self._clock.now()
         return await self._store.transact(lambda tx: self._freeze_due(tx, now))
-
-    def _has_message_on_its_way(self, reader: Reader) -> bool:
-        return any(
-            record.message.channel == self.name
-            for status in (MessageStatus.PENDING, MessageStatus.SENDING)
-            for record in reader.messages(status, 1000)
-        )
 
     def _freeze_due(self, tx: Tx, now: datetime) -> bool:
         # The wait of the first event takes along whatever would be due before a wait of its own is over.
@@ -188,9 +179,12 @@ class Lane:
             for item in tx.pending_deliveries(now, channel=self.name)
             if item.not_before <= now + self._group_wait
         ]
-        if not any(item.not_before <= now for item in waiting):
+        together = _together(waiting)
+        if not any(item.not_before <= now for item in together):
             return False
-        return tx.freeze(self._message(_together(waiting), now))
+        if together[0].event.kind is not EventKind.TEST and tx.has_message(self.name):
+            return False
+        return tx.freeze(self._message([item.event for item in together], now))
 
     def _message(self, events: Sequence[Event], now: datetime) -> FrozenMessage:
         try:
@@ -262,7 +256,7 @@ class Lane:
         if outcome is DeliveryOutcome.SENT:
             return Settlement(outcome=outcome, at=now)
         age = now - claim.message.created_at
-        dead = outcome is DeliveryOutcome.REJECTED or age >= GIVE_UP_AFTER
+        dead = outcome is DeliveryOutcome.REJECTED or age >= GIVE_UP_AFTER or claim.trial
         retry = None if dead else now + _backoff(claim.attempts, self._jitter())
         return Settlement(outcome=outcome, at=now, next_attempt_at=retry, error=error)
 
@@ -277,7 +271,9 @@ class Lane:
     def _settle(self, tx: Tx, claim: ClaimedMessage, settlement: Settlement) -> None:
         if not tx.settle(claim, settlement):
             log.warning("claim_was_lost", extra={"fields": self._fields(claim)})
-        elif settlement.outcome is not DeliveryOutcome.SENT and settlement.next_attempt_at is None:
+        elif settlement.next_attempt_at is None and settlement.outcome is not DeliveryOutcome.SENT:
+            if claim.trial:  # whoever asked for it is told
+                return
             event = _dead(claim, settlement, self._rule)
             tx.record_event(
                 event, plan([event], self._rules, (), now=settlement.at, group_wait=self._group_wait)
@@ -294,10 +290,10 @@ class Lane:
         }
 
 
-def _together(waiting: Sequence[PendingDelivery]) -> list[Event]:
-    """The events of the next message: a test stands alone."""
-    tests = [item.event for item in waiting if item.event.kind is EventKind.TEST]
-    return tests[:1] or [item.event for item in waiting]
+def _together(waiting: Sequence[PendingDelivery]) -> Sequence[PendingDelivery]:
+    """What the next message tells: a test stands alone, and goes first."""
+    tests = [item for item in waiting if item.event.kind is EventKind.TEST]
+    return tests[:1] or waiting
 
 
 def _backoff(attempts: int, jitter: float) -> timedelta:

@@ -31,6 +31,9 @@ class Tested:
     """Why it has not arrived."""
 
 
+NOT_TAKEN = "nobody has taken it up yet: the service is busy, or the channel's pace is used up for now"
+
+
 async def notify_test(
     config: Config, names: Sequence[str], wait_s: float, outside: Outside | None = None
 ) -> list[Tested]:
@@ -70,13 +73,11 @@ async def _try_out(
         if outbox is not None:
             await outbox.run_once()
         records = await store.query(lambda reader: reader.messages(None, 1000))
-        found = {name: _carrier(records, event) for name, event in trials.items()}
-        tested = [_tested(name, found[name], records) for name in names]
+        tested = [_tested(name, _carrier(records, event)) for name, event in trials.items()]
         over = clock.monotonic() >= until
         if over or all(each.sent or each.problem for each in tested):
             return [
-                each if each.sent or each.problem else replace(each, problem="nobody has taken it up yet")
-                for each in tested
+                each if each.sent or each.problem else replace(each, problem=NOT_TAKEN) for each in tested
             ]
         await asyncio.sleep(NOTIFY_POLL_S)
 
@@ -85,17 +86,9 @@ def _carrier(records: Sequence[MessageRecord], event: Event) -> MessageRecord | 
     return next((record for record in records if event.id in record.message.events), None)
 
 
-def _tested(name: str, record: MessageRecord | None, records: Sequence[MessageRecord]) -> Tested:
-    if record is not None:
-        tried = record.attempts and record.status is not MessageStatus.SENDING
-        problem = (record.last_error or record.status.value) if tried and not record.sent_at else None
-        return Tested(
-            channel=name, sent=record.sent_at is not None, message=record.message.id, problem=problem
-        )
-    # A channel has one message on its way: while that one waits for its next attempt, so does the test.
-    ahead = [
-        item for item in records if item.message.channel == name and item.status is MessageStatus.PENDING
-    ]
-    failing = next((item.last_error for item in ahead if item.attempts and item.last_error), None)
-    problem = f"waits behind a message that could not be delivered: {failing}" if failing else None
-    return Tested(channel=name, sent=False, message=None, problem=problem)
+def _tested(name: str, record: MessageRecord | None) -> Tested:
+    if record is None:
+        return Tested(channel=name, sent=False, message=None, problem=None)
+    tried = record.attempts and record.status is not MessageStatus.SENDING
+    problem = (record.last_error or record.status.value) if tried and not record.sent_at else None
+    return Tested(channel=name, sent=record.sent_at is not None, message=record.message.id, problem=problem)

@@ -78,22 +78,23 @@ class Outbox(Unit):
     def claim(self, owner: str, lease: timedelta, channels: Sequence[str]) -> ClaimedMessage | None:
         """Lease the oldest due message of a channel that nobody else holds; FIFO per channel.
 
-        A message that waits for its next attempt holds back the younger ones of its channel.
+        A message that waits for its next attempt holds back the younger ones of its channel, but not a test.
         """
         now = self.db_now()
         waiting = [row["channel"] for row in self._rows(sql.WAITING_CHANNELS, channels=list(channels))]
         if not waiting:
             return None
         self._run(self._process.upserts.channel, [{"name": name} for name in waiting])
-        oldest = [
-            self._rows(sql.OLDEST_MESSAGE, of_channel=row["name"])[0]
-            for row in self._rows(sql.FREE_CHANNELS, channels=waiting)
-            if _over(row["claimed_until"], now, lease) and _over(row["paused_until"], now)
+        next_ones = [
+            row
+            for channel in self._rows(sql.FREE_CHANNELS, channels=waiting)
+            if _over(channel["claimed_until"], now, lease) and _over(channel["paused_until"], now)
+            for row in self._next_of(channel["name"])
         ]
-        due = [row for row in oldest if _due(row, now, lease)]
+        due = [row for row in next_ones if _due(row, now, lease)]
         if not due:
             return None
-        row = min(due, key=lambda row: (row["created_at"], row["id"]))
+        row = min(due, key=lambda row: (not row["trial"], row["created_at"], row["id"]))
         # An attempt that was claimed and never settled may have arrived, like one that got no answer.
         repeat = row["status"] is MessageStatus.SENDING or row["last_outcome"] is DeliveryOutcome.UNKNOWN
         values = {
@@ -111,6 +112,7 @@ class Outbox(Unit):
             attempts=values["attempts"],
             lease=lease,
             possible_repeat=values["possible_repeat"],
+            trial=row["trial"],
         )
 
     def settle(self, claim: ClaimedMessage, settlement: Settlement) -> bool:
@@ -171,6 +173,18 @@ class Outbox(Unit):
     def db_now(self) -> datetime:
         """The database's clock, for leases only."""
         return self._process.clock()
+
+    def has_message(self, channel: str) -> bool:
+        """Whether a message of a channel is on its way; tests do not count."""
+        return bool(self._rows(sql.OLDEST_MESSAGE, of_channel=channel))
+
+    def _next_of(self, channel: str) -> list[RowMapping]:
+        """The oldest test and the oldest other message that wait for a channel."""
+        return [
+            row
+            for statement in (sql.OLDEST_TRIAL, sql.OLDEST_MESSAGE)
+            for row in self._rows(statement, of_channel=channel)
+        ]
 
     def _settled_message(self, message: str, now: datetime) -> RowMapping | None:
         """A message that nobody is sending at this moment."""

@@ -157,6 +157,8 @@ class ClaimedMessage:
     lease: timedelta
     possible_repeat: bool
     """An earlier attempt may have arrived; the text says so."""
+    trial: bool = False
+    """It is what `driftwatch notify test` asked for: it has one attempt, and whoever asked sees its end."""
 
 
 class DeliveryOutcome(StrEnum):
@@ -717,8 +719,11 @@ class Tx(Reader, Protocol):
     def claim(self, owner: str, lease: timedelta, channels: Sequence[str]) -> ClaimedMessage | None:
         """Lease the oldest due message of a channel that nobody else holds; FIFO per channel.
 
-        A message that waits for its next attempt holds back the younger ones of its channel.
+        A message that waits for its next attempt holds back the younger ones of its channel, but not a test.
         """
+
+    def has_message(self, channel: str) -> bool:
+        """Whether a message of a channel is on its way; tests do not count."""
 
     def settle(self, claim: ClaimedMessage, settlement: Settlement) -> bool:
         """Write the end of an attempt. False when the claim was lost meanwhile: nothing is written."""

@@ -276,7 +276,7 @@ _PENDING_DELIVERIES = (
     .join(events, events.c.id == deliveries.c.event_id)
     .outerjoin(servers, servers.c.id == events.c.server_id)
     .where(_delivery_waits)
-    .order_by(events.c.at, events.c.id, deliveries.c.channel)
+    .order_by(events.c.kind != EventKind.TEST.value, events.c.at, events.c.id, deliveries.c.channel)
     .limit(bindparam("limit"))
 )
 DUE_CHANNELS = (
@@ -312,12 +312,26 @@ WAITING_CHANNELS = (
     sa.select(messages.c.channel).distinct().where(messages.c.channel.in_(_channels), _message_waits)
 )
 FREE_CHANNELS = sa.select(channels).where(channels.c.name.in_(_channels)).with_for_update(skip_locked=True)
-OLDEST_MESSAGE = (
-    sa.select(messages)
-    .where(messages.c.channel == bindparam("of_channel"), _message_waits)
-    .order_by(messages.c.created_at, messages.c.id)
-    .limit(1)
+_is_trial = (
+    sa.exists()
+    .where(deliveries.c.message_id == messages.c.id, deliveries.c.event_id == events.c.id)
+    .where(events.c.kind == EventKind.TEST.value)
 )
+
+
+def _oldest(*, trial: bool) -> sa.Select[Any]:
+    return (
+        sa.select(messages, sa.literal(trial).label("trial"))
+        .where(
+            messages.c.channel == bindparam("of_channel"), _message_waits, _is_trial if trial else ~_is_trial
+        )
+        .order_by(messages.c.created_at, messages.c.id)
+        .limit(1)
+    )
+
+
+OLDEST_MESSAGE = _oldest(trial=False)
+OLDEST_TRIAL = _oldest(trial=True)
 UPDATE_CHANNEL = sa.update(channels).where(channels.c.name == bindparam("key"))
 FREE_CHANNEL = (
     sa.update(channels)

@@ -495,3 +495,47 @@ async def test_other_channels_take_over_once_what_is_being_sent_is_finished(
     stop.set()
     await running
     assert len({url for url, _ in told}) == 3
+
+
+async def test_a_test_goes_past_a_message_that_waits_for_its_retry(house: House, event: Any) -> None:
+    house.sender.answers = [FAILED, SENT]
+    house.tell(event(EventKind.CHANGE))
+    await house.after(WAIT)
+    house.tell(event(EventKind.CHANGE, server="later"))
+    house.tell(trial("ops", now=house.clock.now()))
+    await house.after(timedelta(seconds=1))
+    assert house.titles == [house.titles[0], "test message"]
+    await house.after(timedelta(hours=1))
+    await house.after(timedelta(seconds=1))
+    assert house.titles[2] == house.titles[0], "the order of the others is as before"
+    assert len(house.titles) == 4
+
+
+async def test_a_test_that_fails_has_no_second_attempt_and_holds_nothing_back(
+    house: House, event: Any
+) -> None:
+    house.sender.answers = [FAILED, FAILED, SENT]
+    house.tell(event(EventKind.CHANGE))
+    await house.after(WAIT)
+    house.tell(trial("ops", now=house.clock.now()))
+    await house.after(timedelta(seconds=1))
+    await house.after(timedelta(hours=1))
+    assert [title == "test message" for title in house.titles] == [False, True, False]
+    (tested,) = [record for record in house.store.messages() if record.message.title.endswith("test message")]
+    assert (tested.status, tested.attempts) == (MessageStatus.DEAD, 1)
+    assert EventKind.DELIVERY_DEAD not in {event.kind for event in house.store.events()}
+
+
+async def test_however_much_happens_while_a_receiver_is_down_one_message_waits(
+    house: House, event: Any
+) -> None:
+    house.sender.answers = [FAILED]
+    for number in range(30):
+        house.tell(event(EventKind.CHANGE, server=f"api-{number}", at=house.clock.now()))
+        await house.after(timedelta(minutes=5))
+    assert len(house.store.messages()) == 1
+    house.sender.answers = [SENT]
+    await house.after(timedelta(hours=2))
+    await house.after(timedelta(seconds=1))
+    first, rest = house.store.messages()
+    assert (len(first.message.events), len(rest.message.events)) == (1, 29)

@@ -81,6 +81,7 @@ def test_what_runs_often_never_reads_a_whole_table(world: World) -> None:
         (sql.PENDING_DELIVERIES, {"channels": ["chat"], "limit": 10}),
         (sql.WAITING_CHANNELS, {"channels": ["chat"]}),
         (sql.OLDEST_MESSAGE, {"of_channel": "chat"}),
+        (sql.OLDEST_TRIAL, {"of_channel": "chat"}),
         (sql.BACKLOG, {}),
         (sql.HELD_DELIVERIES, {"names": ["silence 1"]}),
         (sql.HELD_DELIVERIES_OF, {"names": ["silence 1"], "server": "api"}),
