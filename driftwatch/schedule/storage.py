@@ -1,7 +1,8 @@
-"""Faults of the database: known while they last, in the history and told when they are over."""
+"""Faults of the database: in the history, and told, as soon as that can be written."""
 
 import uuid
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from driftwatch.alerts.route import ChannelRule, plan
@@ -12,12 +13,27 @@ from driftwatch.store.ports import Store
 
 EVERY = timedelta(seconds=5)
 
+CALM = timedelta(minutes=3)
+"""A fault is over when nothing was refused for this long: what was lost was visited again meanwhile."""
+
 WORTH_TELLING = timedelta(minutes=1)
 """What is over sooner, such as a copy that locked the file for a moment, is history only."""
 
+GOES_ON = timedelta(minutes=10)
+"""A fault that lasts is told before it is over, if anything can be written at all."""
+
+
+@dataclass(slots=True)
+class _Fault:
+    since: datetime
+    error: str
+    began: float
+    last: float
+    told: bool = False
+
 
 class StorageFaults:
-    """A chore: writing down that there was a fault is how it finds out that it is over."""
+    """A chore that hears of every refusal."""
 
     def __init__(
         self,
@@ -33,40 +49,58 @@ class StorageFaults:
         self._clock = clock
         self._told = told
         self.configure(channels=channels, group_wait=group_wait)
-        self._fault: tuple[datetime, float, str] | None = None
+        self._fault: _Fault | None = None
 
     def configure(self, *, channels: Sequence[ChannelRule], group_wait: timedelta) -> None:
         """Other channels from now on."""
         self._channels = tuple(channels)
         self._group_wait = group_wait
 
+    @property
+    def error(self) -> str | None:
+        """Why the database refuses something now; None while it does not."""
+        return self._fault.error if self._fault else None
+
     def refused(self, error: str) -> None:
         """The database did not take or give something; ``error`` says why."""
+        now = self._clock.monotonic()
         if self._fault is None:
-            self._fault = (self._clock.now(), self._clock.monotonic(), error)
+            self._fault = _Fault(since=self._clock.now(), error=error, began=now, last=now)
+        self._fault.last = now
 
     async def run(self) -> None:
-        """Try to write down the fault that is going on, if there is one."""
-        if self._fault is None:
+        """Write down the fault that is over, or that goes on for long."""
+        fault = self._fault
+        if fault is None:
             return
-        since, began, error = self._fault
-        lasted, now = self._clock.monotonic() - began, self._clock.now()
-        event = Event(
-            id=str(uuid.uuid4()),
-            server=None,
-            kind=EventKind.STORAGE_FAULT,
-            level=Level.ERROR,
-            alerts=lasted >= WORTH_TELLING.total_seconds(),
-            at=now,
-            run=None,
-            since=since,
-            details={"error": error, "duration_s": lasted},
-        )
-        deliveries = plan([event], self._channels, (), now=now, group_wait=self._group_wait)
+        over = self._clock.monotonic() - fault.last >= CALM.total_seconds()
+        lasted = fault.last - fault.began
+        if not over and (fault.told or lasted < GOES_ON.total_seconds()):
+            return
+        alerts = not fault.told and lasted >= WORTH_TELLING.total_seconds()
+        event = _event(fault, self._clock.now(), lasted, over=over, alerts=alerts)
+        deliveries = plan([event], self._channels, (), now=event.at, group_wait=self._group_wait)
         try:
             await self._store.transact(lambda tx: tx.record_event(event, deliveries))
         except StoreError:
             return
-        self._fault = None
+        if over:
+            self._fault = None
+        else:
+            fault.told = True
         if deliveries:
             self._told()
+
+
+def _event(fault: _Fault, now: datetime, lasted: float, *, over: bool, alerts: bool) -> Event:
+    return Event(
+        id=str(uuid.uuid4()),
+        server=None,
+        kind=EventKind.STORAGE_FAULT,
+        level=Level.ERROR,
+        alerts=alerts,
+        at=now,
+        run=None,
+        since=fault.since,
+        details={"error": fault.error, "duration_s": lasted, "over": over},
+    )

@@ -39,15 +39,19 @@ class MovedClock:
     """The machine's time plus what the test added; both clocks move together, as they do in life."""
 
     def __init__(self) -> None:
-        self._added = timedelta(0)
+        self._added = self._stepped = timedelta(0)
         self.busy: Callable[[], bool] = lambda: False
         """Whether a probe or a message is on its way: a slow machine must not look like a slow server."""
 
     def advance(self, **span: float) -> None:
         self._added += timedelta(**span)
 
+    def step(self, **span: float) -> None:
+        """Set the wall clock, and only that, to another time."""
+        self._stepped += timedelta(**span)
+
     def now(self) -> datetime:
-        return datetime.now(UTC) + self._added
+        return datetime.now(UTC) + self._added + self._stepped
 
     def monotonic(self) -> float:
         return asyncio.get_running_loop().time() + self._added.total_seconds()

@@ -17,7 +17,7 @@ import sqlalchemy
 from driftwatch.model import ProbeRequest
 from driftwatch.store.ports import DeliveryPlan, MessageStatus
 from driftwatch.store.sqlite import SqliteStore
-from driftwatch.transitions import Changes, Interval
+from driftwatch.transitions import Changes, Interval, TlsNotice
 from tests.store.world import (
     HOUR,
     INTERVAL,
@@ -25,6 +25,7 @@ from tests.store.world import (
     START,
     Clock,
     World,
+    certificate,
     event,
     message,
     run,
@@ -38,6 +39,7 @@ from tests.store.world import (
 
 CHECK = "check:transport/endpoint"
 LEASE = timedelta(seconds=30)
+ENDS = START + timedelta(days=10)
 CHANNELS = ["chat"]
 
 
@@ -106,9 +108,19 @@ class Story:
             states=(state(CHECK, "failed:dns"),),
             intervals=(Interval(subject=CHECK, value="failed:dns", since=START),),
             events=(happened,),
+            notices=(
+                TlsNotice(leaf_sha256="leaf", threshold_days=14, at=START, not_after=ENDS, event=happened.id),
+            ),
         )
         plans = [DeliveryPlan(event=happened.id, channel=channel, not_before=START) for channel in CHANNELS]
-        record = run(name, id_=f"run-{name}", taken_at=START, asked=request, toolsets=[toolset("abc")])
+        record = run(
+            name,
+            id_=f"run-{name}",
+            taken_at=START,
+            asked=request,
+            toolsets=[toolset("abc")],
+            certificate=certificate("leaf", ENDS),
+        )
         with store.write() as tx:
             tx.lock_server(name)
             if tx.record_run(record):
@@ -213,6 +225,7 @@ class TestEveryStep:
         store.close()
         assert memory is not None
         assert memory.states[CHECK].confirmed == "failed:dns"
+        assert [(notice.threshold_days, notice.event) for notice in memory.notices] == [(14, "event-api")]
         assert {record.status for record in messages} == {MessageStatus.SENT}
         assert [record.message.events for record in messages] == [("event-api",)] * len(CHANNELS)
         seen: Counter[str] = Counter()

@@ -51,9 +51,10 @@ def _online(event: Event, voice: Voice) -> Note:
 
 
 def storage_fault(event: Event, _voice: Voice) -> Note:
-    """The database could not be read or written for a while; told when it can be again."""
+    """The database could not be read or written; told as soon as that can be written down."""
     error = event.details.get("error")
     lasted = span(event.details.get("duration_s"))
+    over = event.details.get("over") is not False
     return Note(
         server=event.server,
         level=event.level,
@@ -61,7 +62,8 @@ def storage_fault(event: Event, _voice: Voice) -> Note:
         tally="database fault",
         lines=(
             f"The database could not be used{f': {foreign(str(error), 200)}' if error else '.'}",
-            "It works again. What could not be recorded is visited again; no server's state was changed.",
+            "It works again." if over else "It goes on: some of what is to be written is still refused.",
+            "What could not be recorded is visited again; no server's state was changed.",
         ),
         since=began(event),
         fix="Check the free space and the permissions of the volume that holds the database.",
