@@ -34,7 +34,7 @@ class Reloader:
         self._store = store
         self._outside = outside
         self._load = load
-        self._digest = digest
+        self._digest = self._seen = digest
         self._one_at_a_time = asyncio.Lock()
         self._problems: tuple[str, ...] = ()
         self.loaded_at = outside.clock.now()
@@ -46,12 +46,16 @@ class Reloader:
         return not self._problems
 
     async def look(self) -> None:
-        """Reload when the content of a file is another one; the file's times do not matter."""
+        """Reload when the content of a file is another one; the file's times do not matter.
+
+        It must be the same at two looks: a file that is just being written may be a valid half.
+        """
         files = self._works.wiring.config.files
         if self._load is None or not files:
             return
+        before, self._seen = self._seen, await asyncio.to_thread(content_digest, files)
         # What is wrong may be a secret's file that is not there yet: a refused file is tried again.
-        if self._problems or await asyncio.to_thread(content_digest, files) != self._digest:
+        if before == self._seen and (self._problems or self._seen != self._digest):
             await self.reload()
 
     async def reload(self) -> Reloaded:
@@ -96,6 +100,9 @@ class Reloader:
             log.warning("the configuration cannot be put in force", extra={"fields": {"error": str(error)}})
             return Reloaded(problems=(f"the database cannot be used: {error}",))
         works.rewire(wiring)
+        for sentence in wiring.config.warnings:
+            if sentence not in old.config.warnings:
+                log.warning(sentence)
         self._digest, self._problems, self.loaded_at = digest, (), now
         fields = {**_details(imported, restart), "servers": len(wiring.config.servers)}
         log.info("reloaded", extra={"fields": fields})

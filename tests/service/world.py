@@ -146,8 +146,9 @@ class World:
         ]
         tables += [self.tables]
         tables += [f'[[alert]]\nname = "{name}"\nurl = "{url}"' for name, url in self.channels.items()]
-        path.write_text("\n\n".join(tables), encoding="utf-8")
-        return path
+        whole = path.with_suffix(".part")
+        whole.write_text("\n\n".join(tables), encoding="utf-8")
+        return whole.replace(path)
 
     def read(self, question: Callable[[Reader], T]) -> T:
         """Ask the database beside the service, as the read commands do."""

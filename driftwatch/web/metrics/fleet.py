@@ -96,7 +96,8 @@ class FleetMetrics:
             states = reader.states_now(page) if full else {}
             for server in reader.overview(limit=PAGE, names=page):
                 name = server.record.name
-                self._told[name] = self._tell(reader, server, states.get(name, {}), earlier.get(name))
+                before, present = earlier.get(name), states.get(name, {})
+                self._told[name] = self._tell(reader, server, present, before, probed[name])
 
     def families(self) -> Iterator[tuple[Family, list[bytes]]]:
         """Every family with the samples of all servers, by name."""
@@ -122,7 +123,12 @@ class FleetMetrics:
         return new
 
     def _tell(
-        self, reader: Reader, server: ServerOverview, states: Mapping[str, State], earlier: _Told | None
+        self,
+        reader: Reader,
+        server: ServerOverview,
+        states: Mapping[str, State],
+        earlier: _Told | None,
+        probed_at: datetime | None,
     ) -> _Told:
         name, run = server.record.name, server.last_run
         succeeded_at = earlier.succeeded_at if earlier else None
@@ -136,7 +142,7 @@ class FleetMetrics:
             if self._full or family not in COUNTS_LEAVE_OUT:
                 samples.setdefault(family, []).append(family.sample(value, {"server": name, **labels}))
         return _Told(
-            probed_at=run.taken_at if run else None,
+            probed_at=probed_at,
             succeeded_at=succeeded_at,
             samples={family: b"".join(lines) for family, lines in samples.items()},
         )
