@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from driftwatch import checks, transitions
+from driftwatch import checks, rollout, transitions
 from driftwatch.alerts.route import ChannelRule
 from driftwatch.errors import StoreError
 from driftwatch.evidence import Evidence, Missing
@@ -219,3 +219,18 @@ async def test_a_change_that_was_found_after_a_gap_in_the_watch_says_so(desk: De
     with desk.store.read() as reader:
         newest = reader.events(SERVER, limit=1)
     assert "gap_s" not in newest[0].details
+
+
+async def test_a_server_that_is_removed_while_it_is_visited_is_not_remembered(desk: Desk) -> None:
+    """A renamed one too: under its new name it is visited again."""
+
+    async def visit(target: Target, *, depth: Depth, trigger: Trigger) -> Evidence:
+        desk.observer.configure(
+            watched={}, channels=(), group_wait=timedelta(0), windows=(), rollouts=rollout.Settings()
+        )
+        return desk.seen
+
+    desk.observer._prober = visit
+    assert not await desk.observe()
+    assert desk.runs() == 0
+    assert desk.observer.storing
