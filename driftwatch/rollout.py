@@ -164,6 +164,7 @@ def _end(tx: Tx, visit: Visit, deploy: DeployRun, changes: Changes, phase: Phase
             "state": state.value,
             "verdict": outcome.verdict.value if outcome.verdict else None,
             "counts": counts,
+            "told": len(events),
             "changed": progress.changed,
             "summary": outcome.summary,
             "reads": progress.reads,

@@ -70,8 +70,9 @@ def message_row(record: MessageRecord, now: datetime) -> tuple[str, ...]:
 
 
 def event_row(event: Event) -> tuple[str, ...]:
-    """One event: when, how bad, where, and what in the words of a message."""
-    phrase = describe(Story(event, event), Voice()).phrase
+    """One event: when, how bad, where, and what in the words of a message, with its release."""
+    note = describe(Story(event, event), Voice())
+    phrase = f"{note.phrase} {note.release.ending}" if note.release else note.phrase
     return (_minute(event.at), event.level.value, event.server or "driftwatch", phrase)
 
 

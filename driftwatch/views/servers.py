@@ -44,6 +44,8 @@ class Run(TypedDict):
     """Whether any HTTP answer came over an acceptable connection."""
     states: States
     """Of this run; a light one leaves most checks not checked."""
+    deploy: str | None
+    """The id of the deploy that it looked after."""
 
 
 @described
@@ -221,6 +223,7 @@ def run(item: ports.RunSummary) -> Run:
         "requests": item.requests,
         "reachable": item.reachable,
         "states": _states(dict(item.counts)),
+        "deploy": item.release_ref,
     }
 
 

@@ -132,6 +132,12 @@ dw:1fdf6801
     )
 
 
+def test_a_release_of_which_everything_was_told_is_history(event: Any) -> None:
+    text = message(over(event, told=2, verdict="breaking"))
+    assert text.startswith("[driftwatch] api-prod: settled - breaking after release v42\n")
+    assert "as before" not in text
+
+
 def test_one_release_that_changes_two_servers_alike(event: Any) -> None:
     first = over(event)
     second = replace(first, id="another", server="api-stage")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from driftwatch.alerts.text import count, foreign
+from driftwatch.alerts.text import count, foreign, label
 from driftwatch.alerts.wording.calm import short_pair, subject_words
 from driftwatch.alerts.wording.note import Note, Release, Voice, began, release, words
 from driftwatch.model import Event, Json
@@ -17,6 +17,8 @@ def deployed(event: Event, voice: Voice) -> Note:
         return _blip(event, blip)
     if event.details.get("state") == "inconclusive":
         return _inconclusive(event, voice)
+    if event.details.get("told"):
+        return _told(event)
     of = _release(event, "of")
     return Note(
         server=event.server,
@@ -26,6 +28,21 @@ def deployed(event: Event, voice: Voice) -> Note:
         lines=(f"The toolset and every check are as before: {_reads(event)} agree.",),
         release=of,
         alike=f"unchanged by {of.line}" if of else None,
+    )
+
+
+def _told(event: Event) -> Note:
+    """What the release did has events of its own; this one is for the history."""
+    how = label(str(event.details.get("state") or "over"))
+    verdict = label(str(event.details.get("verdict") or "unknown"))
+    return Note(
+        server=event.server,
+        level=event.level,
+        phrase=f"{how} - {verdict}",
+        tally="deploy over",
+        lines=(f"The run is over: {how}, {verdict}, {_reads(event)}.",),
+        since=began(event),
+        release=_release(event, "after"),
     )
 
 
