@@ -152,10 +152,11 @@ async def test_an_announced_change_is_told_as_info(world: World, receiver: Recei
 async def test_a_rollout_over_two_replicas_is_waited_for(
     world: World, clock: MovedClock, receiver: Receiver
 ) -> None:
+    world.tables = "[hook]\nreads = 2"
     async with world.running():
         await world.rounds(1)
         release = world.announce("v2")
-        until = clock.now() + timedelta(seconds=50)
+        until = clock.now() + timedelta(seconds=40)
 
         def over() -> bool:
             # Every visit meets the other replica, until both have the release.
@@ -174,6 +175,7 @@ async def test_a_rollout_over_two_replicas_is_waited_for(
 async def test_a_rollout_that_stops_half_way_is_told_as_unsettled_with_both_answers(
     world: World, clock: MovedClock, receiver: Receiver
 ) -> None:
+    world.tables = '[hook]\nsettle_timeout = "1m"'
     async with world.running():
         await world.rounds(1)
         release = world.announce("v2")

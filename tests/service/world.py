@@ -31,7 +31,7 @@ from driftwatch.web.server import HttpServer
 
 T = TypeVar("T")
 
-PATIENCE_S = 60
+PATIENCE_S = 120
 """How long a test waits for what must come; only a broken test ever waits so long."""
 
 
