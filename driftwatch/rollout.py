@@ -2,6 +2,11 @@
 
 What a run finds out on its way is written at once and held back; it leaves when the release is over on all of
 its servers, as one message. Should anything go wrong in between, it leaves by itself a little later.
+
+Every event of a run has ``details["release"]``, see ``attribution.told``. The details of ``deployed``:
+``{"release", "state", "verdict", "counts": {state: number}, "told": events that said more, "changed": bool,
+"summary": str, "reads": int, "answers": [{subject: pair, "times": int}], "root": value, "blip": {"subject",
+"fingerprint", "times", "diff"} or null}``.
 """
 
 import uuid
