@@ -457,7 +457,8 @@ def test_the_demo_shows_the_alert_and_leaves_a_database_to_look_at(driftwatch: C
     assert 'parameter "note"' in ended.out
     status = driftwatch("status", "-c", "driftwatch-demo/config.toml")
     assert "bookshop" in status.out
-    assert "toolset_changed" in driftwatch("history", "bookshop", "-c", "driftwatch-demo/config.toml").out
+    history = driftwatch("history", "bookshop", "-c", "driftwatch-demo/config.toml").out
+    assert "toolset changed - 1 tool renamed, 1 parameter dropped (breaking) by release v2" in history
     assert driftwatch("demo").code == 0  # it begins anew
 
 
