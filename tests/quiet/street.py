@@ -19,7 +19,7 @@ from driftwatch.observe import Observer, Watched
 from driftwatch.probe import Target
 from driftwatch.schedule.reminders import Reminders
 from driftwatch.schedule.resuming import Resuming
-from driftwatch.store.ports import DeliveryOutcome, MessageRecord, Reader, ServerRecord, Tx
+from driftwatch.store.ports import Delivery, DeliveryOutcome, MessageRecord, Reader, ServerRecord, Tx
 from driftwatch.store.sqlite import SqliteStore
 from tests.checks.factories import evidence, shut
 
@@ -188,6 +188,9 @@ class Street:
 
     def events(self, *kinds: EventKind) -> list[Event]:
         return self.read(lambda reader: reader.events(limit=10_000, kinds=kinds))
+
+    def deliveries(self, event: str) -> list[Delivery]:
+        return self.read(lambda reader: reader.deliveries(event))
 
     def messages(self) -> list[MessageRecord]:
         return self.read(lambda reader: reader.messages(None, 10_000))
