@@ -430,7 +430,7 @@ async def test_an_incident_is_acknowledged_once(api: Api) -> None:
     api.token = ADMIN
     first, second = [await api.ask("POST", "/api/v1/incidents/incident-10/ack", json={}) for _ in range(2)]
     conforms(first, "POST", "/incidents/{id}/ack")
-    assert [reply.json()["acked"][0]["again"] for reply in (first, second)] == [False, True]
+    assert [reply.json()["incidents"][0]["again"] for reply in (first, second)] == [False, True]
     assert (await api.refused("POST", "/incidents/nothing/ack"))[0] == 404
 
 

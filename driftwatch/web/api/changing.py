@@ -29,14 +29,8 @@ def ack(tx: Tx, call: Call) -> shapes.Acked:
     """Say that somebody knows of it: no reminders until it is over or becomes another one."""
     acked = actions.ack(tx, call.path["id"], by=call.body.by, now=call.now)
     return {
-        "acked": [
-            {
-                "server": each.server,
-                "incident": each.incident.id,
-                "subject": each.incident.subject,
-                "again": each.again,
-            }
-            for each in acked
+        "incidents": [
+            {**views.incident(each.incident), "server": each.server, "again": each.again} for each in acked
         ]
     }
 

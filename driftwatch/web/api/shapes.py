@@ -80,12 +80,10 @@ class Accepted(TypedDict):
 
 
 @described
-class AckedIncident(TypedDict):
-    """An incident that somebody knows of."""
+class AckedIncident(views.Incident):
+    """An open incident that somebody knows of."""
 
     server: str
-    incident: str
-    subject: str
     again: bool
     """It was acknowledged before; nothing was written."""
 
@@ -94,7 +92,7 @@ class AckedIncident(TypedDict):
 class Acked(TypedDict):
     """What was acknowledged."""
 
-    acked: list[AckedIncident]
+    incidents: list[AckedIncident]
 
 
 @described
