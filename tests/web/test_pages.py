@@ -234,6 +234,34 @@ async def test_an_unknown_server_event_and_fingerprint_are_not_there(pages: Page
     assert (await pages.http.post("/servers/payments", headers={"accept": "text/html"})).status_code == 405
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/servers/%00",
+        "/servers/%ff%fe",
+        "/servers/..%2f..%2fetc%2fpasswd",
+        "/servers/%f0%9f%98%80",
+        "/events/%00",
+        "/badge/%00.svg",
+        "/badge/.json",
+        "/?name=%00&tag=%ff&state=%00&page=-1",
+        "/?page=%D9%A1",
+        "/?name=" + "x" * 5000,
+        "/events?before=,",
+        "/events?before=2026-11-30T00:00:00,x",
+        "/events?before=9999-12-31T23:59:59%2B00:00,%00",
+        "/events?server=%00&kind=%00",
+        "/outbox?status=%00&before=0001-01-01T00:00:00%2B14:00,x",
+        "/servers/payments?days=0",
+        "/servers/payments/diff?from=%00&to=%ff",
+        "/servers/payments/diff?from=" + "x" * 3000,
+        "/login?next=%00",
+    ],
+)
+async def test_an_odd_address_is_no_bug(pages: Pages, path: str) -> None:
+    assert (await pages.get(path)).status_code in {200, 404, 414}
+
+
 async def test_an_empty_fleet_says_how_to_add_a_server(tmp_path: Path) -> None:
     path = tmp_path / "driftwatch.db"
     store = SqliteStore(path)
