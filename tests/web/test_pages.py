@@ -2,13 +2,19 @@
 
 import os
 import re
+import shlex
 from dataclasses import replace
 from datetime import timedelta
+from html import unescape
 from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
+import typer.core
+import typer.main
 
+from driftwatch.cli import app
 from driftwatch.store.sqlite import SqliteStore
 from driftwatch.web.health import Health
 from tests.store.world import event, message
@@ -164,6 +170,23 @@ async def test_the_outbox_tells_fates_and_never_an_address(pages: Pages) -> None
     assert "[driftwatch] legacy-crm: down" in words(html)
     assert "sent 2026-11-30 08:40 UTC" in words(html)
     assert "secret-address" not in html
+
+
+async def test_every_command_on_a_page_can_be_pasted(pages: Pages) -> None:
+    paths = ("/", "/servers/payments", "/servers/invoices", "/servers/payments/diff", "/outbox")
+    html = "".join([(await pages.get(path)).text for path in paths])
+    shown = re.findall(r'(?:class="command"[^>]*>|again: )<code>driftwatch ([^<]+)</code>', html)
+    commands = set(map(unescape, shown))
+    assert {each.split()[0] for each in commands} == {
+        "accept", "ack", "outbox", "probe", "silence", "unsilence",
+    }  # fmt: skip
+    for each in commands:
+        group, rest = typer.main.get_command(app), shlex.split(each)
+        while isinstance(group, typer.core.TyperGroup):
+            _, command, rest = group.resolve_command(typer.Context(group), rest)
+            assert command is not None, each
+            group = command
+        group.make_context(each, rest)  # raises for an option that there is not
 
 
 @pytest.mark.parametrize("path", EVERY_PAGE)

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from shlex import quote
 
 from driftwatch import views
+from driftwatch.alerts.wording.calm import short_pair, subject_words
 from driftwatch.model import Json
 from driftwatch.store.ports import Reader, StoredToolset
 from driftwatch.toolset import Change, Diff
 from driftwatch.transitions import SubjectState
 from driftwatch.web.pages.site import Page, Scene
-from driftwatch.web.pages.words import short, subject_words
 
 CHANGES_SHOWN = 200
 TOOLS_SHOWN = 40
@@ -88,7 +88,7 @@ def view(reader: Reader, scene: Scene) -> Page:
         values={
             "name": name,
             "compared": _alike(_beside(each, name, states.get(each.subject)) for each in found),
-            "short": short,
+            "short": short_pair,
             "from_accepted": before == "accepted",
         },
     )
@@ -108,7 +108,7 @@ def _beside(compared: views.Compared, name: str, state: SubjectState | None) -> 
     old, new, found = compared.before, compared.after, compared.diff
     command = None
     if state is not None and new.pair == state.confirmed != (state.accepted or state.confirmed):
-        command = f'driftwatch accept {quote(name)} --fingerprint {short(new.pair)} --reason "..."'
+        command = f'driftwatch accept {quote(name)} --fingerprint {short_pair(new.pair)} --reason "..."'
     return Beside(
         words=subject_words(compared.subject),
         old=old,

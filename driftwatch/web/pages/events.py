@@ -2,11 +2,12 @@
 
 from datetime import datetime
 
+from driftwatch.alerts.wording.calm import subject_words, value_words
 from driftwatch.errors import UnknownError
 from driftwatch.model import EventKind
 from driftwatch.store.ports import Reader
 from driftwatch.web.pages.site import Page, Scene
-from driftwatch.web.pages.words import headline, note, subject_words, value_words
+from driftwatch.web.pages.words import headline, note
 
 PAGE = 50
 

@@ -8,6 +8,7 @@ from shlex import quote
 
 from driftwatch import checks
 from driftwatch.alerts.quiet import in_force
+from driftwatch.alerts.wording.calm import short_pair, subject_words, value_words
 from driftwatch.errors import UnknownError
 from driftwatch.model import Certificate, State
 from driftwatch.store.ports import Reader, StateInterval
@@ -17,7 +18,7 @@ from driftwatch.web.pages.marks import marks
 from driftwatch.web.pages.rendering import ORDER
 from driftwatch.web.pages.site import Page, Scene
 from driftwatch.web.pages.timeline import timeline
-from driftwatch.web.pages.words import Check, anchor, checks_now, headline, short, subject_words, value_words
+from driftwatch.web.pages.words import Check, anchor, checks_now, headline
 
 SPANS = {"1": timedelta(days=1), "7": timedelta(days=7), "30": timedelta(days=30), "90": timedelta(days=90)}
 """What the drawing may show, by the number of days in the address."""
@@ -122,7 +123,7 @@ def view(reader: Reader, scene: Scene) -> Page:
             "anchor": anchor,
             "subject_words": subject_words,
             "value_words": value_words,
-            "short": short,
+            "short": short_pair,
         },
     )
 
@@ -169,7 +170,7 @@ def _drifts(name: str, lists: Sequence[ToolList]) -> Iterator[Drift]:
             accepted=accepted,
             current=current,
             since=min(each.state.confirmed_since for each in alike),
-            command=f'driftwatch accept {quote(name)} --fingerprint {short(current)} --reason "..."',
+            command=f'driftwatch accept {quote(name)} --fingerprint {short_pair(current)} --reason "..."',
         )
 
 

@@ -13,6 +13,7 @@ from driftwatch import checks
 from driftwatch.alerts.fold import fold
 from driftwatch.alerts.text import listed, plain
 from driftwatch.alerts.wording import Note, Voice, describe
+from driftwatch.alerts.wording.calm import value_words
 from driftwatch.checks import Declaration
 from driftwatch.model import Event, EventKind, Json, Severity, State
 from driftwatch.transitions import Memory, SubjectState
@@ -124,38 +125,6 @@ def checks_now(memory: Memory) -> tuple[Check, ...]:
     """Every check that is remembered, in the catalogue's order."""
     found = ((each, memory.states.get(f"check:{each.id}")) for each in checks.catalogue)
     return tuple(check_now(declaration, state) for declaration, state in found if state is not None)
-
-
-def value_words(value: str | None) -> str:
-    """A subject's value as people read it: ``failed (dns)``, a fingerprint by its first digits."""
-    if not value:
-        return "unknown"
-    if state_of(value) is None:
-        return short(value)
-    state, _, code = value.partition(":")
-    words = state.replace("_", " ")
-    return f"{words} ({code})" if code else words
-
-
-def short(pair: str) -> str:
-    """A fingerprint as messages show it: ``dw1:1a2b3c4d.5e6f7a8b``."""
-    algorithm, separator, digests = pair.partition(":")
-    if not separator or "." not in digests:
-        return pair
-    return f"{algorithm}:{'.'.join(digest[:8] for digest in digests.split('.'))}"
-
-
-def subject_words(subject: str | None) -> str:
-    """``transport/endpoint`` for its check, ``toolset (modern)`` for a tool list."""
-    if not subject:
-        return ""
-    kind, _, rest = subject.partition(":")
-    if kind == "check":
-        return rest
-    if kind == "toolset":
-        era, _, credential = rest.partition(":")
-        return f"toolset ({era}, {credential})" if credential not in ("", "anonymous") else f"toolset ({era})"
-    return subject
 
 
 def note(event: Event, voice: Voice) -> Note:
