@@ -480,3 +480,17 @@ def in_process(path: Path, script: str) -> int:
     child = start(path, script)
     child.communicate()
     return child.returncode
+
+
+def test_a_file_that_is_damaged_while_it_is_in_use_is_named_and_nothing_is_written(path: Path) -> None:
+    with opened(path) as store:
+        with store.read() as reader:
+            assert reader.server("api") is not None
+        sound = path.read_bytes()
+        path.write_bytes(sound[:4096] + b"\xff" * (len(sound) - 4096))
+        with pytest.raises(StoreError, match="is not an intact SQLite database"), store.read() as reader:
+            reader.events()
+        with pytest.raises(StoreError, match="is not an intact SQLite database"), store.write() as tx:
+            tx.record_event(event("e2"), ())
+        path.write_bytes(sound)
+    assert read(path) == ["e1"]
