@@ -110,6 +110,17 @@ def _write_header(page: _Page, report: Report) -> None:
     page.write(" · ".join(facts))
     for surface in report.surfaces:
         page.write(" · ".join(_surface(surface)))
+    if (unjudged := _unjudged(report)) is not None:
+        page.write(unjudged)
+
+
+def _unjudged(report: Report) -> str | None:
+    """What nothing was learned about, so that a report without a failure is not taken for a good one."""
+    if not report.surfaces:
+        return "Nothing behind its front door was judged; the reasons are below."
+    if not any(surface.complete for surface in report.surfaces):
+        return "Its tools were not judged; the reasons are below."
+    return None
 
 
 def _visit(report: Report) -> str:

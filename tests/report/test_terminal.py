@@ -33,6 +33,14 @@ def test_a_list_that_was_not_read_to_its_end_says_so() -> None:
     assert "modern 2026-07-28 · 12 tools on 3 pages, list incomplete · notes 1" in text(made)
 
 
+def test_a_report_about_which_little_could_be_judged_says_so_at_the_top() -> None:
+    assert "Nothing behind its front door was judged" in to_text(report(surfaces=()), colour=False, width=100)
+    halves = (surface(complete=False), surface(Era.LEGACY, complete=False))
+    assert "Its tools were not judged" in to_text(report(surfaces=halves), colour=False, width=100)
+    one = (surface(complete=False), surface(Era.LEGACY))
+    assert "not judged" not in to_text(report(surfaces=one), colour=False, width=100)
+
+
 def test_a_credential_is_named_by_its_label() -> None:
     assert "full probe with prod-token" in text(report(credential="prod-token"))
 
