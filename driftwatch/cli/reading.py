@@ -83,7 +83,7 @@ def history(
         )
         return
     typer.echo(f"{server}: events, newest first")
-    typer.echo(tables.columns([tables.event_row(event) for event in events]) or "  none")
+    typer.echo(tables.columns([tables.event_row(event, named=False) for event in events]) or "  none")
     typer.echo(f"\n{server}: runs, newest first")
     typer.echo(tables.columns([tables.run_row(run) for run in runs]) or "  none")
 

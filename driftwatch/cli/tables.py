@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 from driftwatch.alerts.fold import Story
 from driftwatch.alerts.wording import Voice, describe
-from driftwatch.alerts.wording.calm import subject_words, value_words
+from driftwatch.alerts.wording.calm import short_pair, subject_words, value_words
 from driftwatch.model import Event, Silence, State
 from driftwatch.report import plain
 from driftwatch.store.ports import MessageRecord, MessageStatus, RunSummary, ServerOverview
@@ -18,7 +18,7 @@ HEADING = ("server", *(state.words for state in State), "fingerprint", "certific
 def status_row(item: ServerOverview, now: datetime) -> tuple[str, ...]:
     """One server: its states by number, fingerprint, certificate, and when it is visited."""
     run = item.last_run
-    pairs = {state.confirmed.rsplit(":", 1)[-1][:12] for state in item.toolsets}
+    pairs = {short_pair(state.confirmed) for state in item.toolsets}
     return (
         item.record.name,
         *(str(item.counts[state]) if run else "-" for state in State),
@@ -32,7 +32,8 @@ def status_row(item: ServerOverview, now: datetime) -> tuple[str, ...]:
 def incident_row(server: str, incident: Incident, now: datetime) -> tuple[str, ...]:
     """One open incident: what ``ack`` calls it, where, what, for how long, and whether somebody knows."""
     known = f"acknowledged by {plain(incident.acked_by or 'somebody', 40)}" if incident.acked_at else ""
-    what = f"{subject_words(incident.subject)} {value_words(incident.value)}"
+    state = "not accepted" if incident.subject.startswith("toolset:") else value_words(incident.value)
+    what = f"{subject_words(incident.subject)} {state}"
     return (incident.id[:8], server, what, f"for {_span(now - incident.opened_at)}", known)
 
 
@@ -69,11 +70,11 @@ def message_row(record: MessageRecord, now: datetime) -> tuple[str, ...]:
     )
 
 
-def event_row(event: Event) -> tuple[str, ...]:
-    """One event: when, how bad, where, and what in the words of a message, with its release."""
-    note = describe(Story(event, event), Voice())
-    phrase = f"{note.phrase} {note.release.ending}" if note.release else note.phrase
-    return (_minute(event.at), event.level.value, event.server or "driftwatch", phrase)
+def event_row(event: Event, *, named: bool = True) -> tuple[str, ...]:
+    """One event: when, how bad, where unless that is known, and what in the words of a message."""
+    phrase = describe(Story(event, event), Voice()).phrase
+    where = (event.server or "driftwatch",) if named else ()
+    return (_minute(event.at), event.level.value, *where, phrase)
 
 
 def run_row(run: RunSummary) -> tuple[str, ...]:
