@@ -122,7 +122,7 @@ async def test_a_deploy_that_github_announced_survives_a_crash_and_is_told_once(
     (message,) = receiver.messages
     text = message["title"] + message["message"]
     assert "order_status" in text
-    assert "(release main)" in text
+    assert "by release main" in text
     assert f"{sent.COMMIT[:12]}), by octavia" in text
     everything = json.dumps(service.log) + "".join(
         file.read_bytes().decode("latin-1") for file in databases(tmp_path)
