@@ -16,10 +16,6 @@ from tests.web.paging import shown
 
 __all__ = ["scene_file"]
 
-sync_api = pytest.importorskip(
-    "playwright.sync_api", reason="playwright is not installed: pip install '.[browser]'"
-)
-
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 PATIENCE_MS = 120_000
 """A slow machine is no fault of the pages."""
@@ -27,8 +23,12 @@ PATIENCE_MS = 120_000
 TOKEN = "read-token-0123456789"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def browser() -> Iterator[Any]:
+    """One for each test: while it is there, nothing else in this thread can run a loop."""
+    sync_api = pytest.importorskip(
+        "playwright.sync_api", reason="playwright is not installed (extra browser)"
+    )
     if CHROMIUM is None:
         pytest.skip("there is no chromium on this machine: apt-get install chromium")
     with sync_api.sync_playwright() as playwright:
