@@ -1,6 +1,6 @@
-"""CPU of one light probe, side by side in one run: bare sockets, driftwatch, the official mcp client.
+"""CPU of one probe, side by side in one run: bare sockets, driftwatch, the official mcp client.
 
-    python bench/probe.py [--rounds N] [--repeat N] [URL]
+    python bench/probe.py [--full] [--rounds N] [--repeat N] [URL]
 
 Without a URL the demo's sample server runs in a process of its own, once with both eras, once with the modern
 one only. The floor replays the very bytes that driftwatch sent, recorded by a proxy in between, over bare
@@ -104,7 +104,7 @@ async def cpu_ms(visit: Visit, rounds: int, repeat: int) -> tuple[float, float]:
     return statistics.median(figures), min(figures)
 
 
-async def measure(name: str, url: str, rounds: int, repeat: int) -> None:
+async def measure(name: str, url: str, rounds: int, repeat: int, depth: Depth) -> None:
     """Print one table for one server."""
     parts = urlsplit(url)
     host, port = parts.hostname or "127.0.0.1", parts.port or 80
@@ -113,7 +113,7 @@ async def measure(name: str, url: str, rounds: int, repeat: int) -> None:
     async def visit(address: str = url) -> object:
         return await probe(
             Target(name="bench", url=address),
-            depth=Depth.LIGHT,
+            depth=depth,
             trigger=Trigger.MANUAL,
             trust=trust,
             resolver=resolver,
@@ -123,7 +123,7 @@ async def measure(name: str, url: str, rounds: int, repeat: int) -> None:
     recorder = Recorder(host, port)
     async with await asyncio.start_server(recorder, "127.0.0.1", 0) as proxy:
         recorded = await visit(f"http://127.0.0.1:{proxy.sockets[0].getsockname()[1]}{parts.path}")
-    dialogues = [requests for requests in recorder.dialogues if requests]
+    dialogues = recorder.dialogues
     requests = sum(map(len, dialogues))
 
     async def judged() -> object:
@@ -135,7 +135,7 @@ async def measure(name: str, url: str, rounds: int, repeat: int) -> None:
         "driftwatch probe and checks": judged,
         **mcp_clients(url),
     }
-    print(f"\n{name}: {requests} requests on {len(dialogues)} connections")
+    print(f"\n{name}, {depth.value}: {requests} requests on {len(dialogues)} connections")
     floor = 0.0
     for label, contender in contenders.items():
         median, best = await cpu_ms(contender, rounds, repeat)
@@ -175,11 +175,13 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("url", nargs="?")
+    parser.add_argument("--full", action="store_true", help="a full probe instead of a light one")
     parser.add_argument("--rounds", type=int, default=100)
     parser.add_argument("--repeat", type=int, default=5)
     given = parser.parse_args()
+    depth = Depth.FULL if given.full else Depth.LIGHT
     if given.url:
-        asyncio.run(measure(given.url, given.url, given.rounds, given.repeat))
+        asyncio.run(measure(given.url, given.url, given.rounds, given.repeat, depth))
         return
     for name, legacy in (("modern only", False), ("dual era", True)):
         here, there = multiprocessing.Pipe()
@@ -188,7 +190,7 @@ def main() -> None:
         )
         process.start()
         url = f"http://127.0.0.1:{here.recv()}/mcp"
-        asyncio.run(measure(f"sample server, {name}", url, given.rounds, given.repeat))
+        asyncio.run(measure(f"sample server, {name}", url, given.rounds, given.repeat, depth))
         process.terminate()
         process.join()
 

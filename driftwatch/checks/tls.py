@@ -123,19 +123,26 @@ def _until(others: tuple[Certificate, ...]) -> str:
 
 
 def _without_tls(url: str, openings: tuple[Opening, ...] | Missing, missing: Missing) -> Verdict:
-    if urlsplit(url).scheme != "http":
+    if not url.startswith("http:"):
         return NotChecked.of(missing)
     address = _address(openings)
     if address is None or not address.is_global:
         return NotChecked.of(missing)
     found = Found(
         code="plain-http",
-        subject=urlsplit(url).hostname or url,
+        subject=_host(url),
         message="The endpoint is plain http on a public address: tokens and answers travel unprotected.",
         expected="https",
         measured=f"http to {address}",
     )
     return [found]
+
+
+def _host(url: str) -> str:
+    try:
+        return urlsplit(url).hostname or url
+    except ValueError:  # evidence from a file may hold anything
+        return url
 
 
 def _address(openings: tuple[Opening, ...] | Missing) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:

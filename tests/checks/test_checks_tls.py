@@ -103,6 +103,16 @@ def test_plain_http_is_a_failure_on_a_public_address_alone(address: str | None, 
     assert (result.state, result.code) == (state, "plain-http")
 
 
+def test_an_address_that_is_no_url_is_judged_all_the_same() -> None:
+    seen = evidence(
+        url="http://[::1/mcp",
+        openings=(opening(Era.LEGACY, exchange(address="93.184.216.34:80")),),
+        tls=PLAIN_HTTP,
+    )
+    (finding,) = judged("tls/chain", seen).findings
+    assert (finding.code, finding.subject) == ("plain-http", "http://[::1/mcp")
+
+
 def test_a_connection_that_was_never_made_leaves_the_chain_unchecked_because_of_the_endpoint() -> None:
     seen = shut("dns", tls=Missing("the name does not resolve", "dns", "transport/endpoint"))
     result = judged("tls/chain", seen)
