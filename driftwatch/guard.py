@@ -143,11 +143,16 @@ class NetworkGuard:
         return self._canary_said[1]
 
     async def _call_witnesses(self) -> None:
-        """Visit some other hosts soon: if they fail too, it is known before the failure is confirmed."""
+        """Visit some other hosts soon: if they fail too, it is known before the failure is confirmed.
+
+        Nobody is needed while the canary answers.
+        """
         now, steady = self._clock.now(), self._clock.monotonic()
         if len(set(self._hosts.values())) < QUORUM:
             return
         if self._hurried_at is not None and steady - self._hurried_at < AGAIN.total_seconds():
+            return
+        if self._canary is not None and await self._canary_answers(self._canary):
             return
         lost = {sight.host for sight in self._sights.values() if sight.lost}
         one_each = {

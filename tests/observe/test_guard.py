@@ -124,14 +124,20 @@ async def test_it_is_over_when_the_canary_answers_and_says_for_how_long(store: S
     assert desk.guard.settled(None) is None
 
 
-async def test_while_only_some_fail_nothing_waits_and_nobody_asks_the_canary(store: SqliteStore) -> None:
+async def test_while_the_canary_answers_nobody_is_hurried(store: SqliteStore) -> None:
+    desk = Desk(store, Clock(), tuple("abcdefghij"), canary=True)
+    assert not await desk.visit("a", down())
+    assert desk.asked == 1
+    assert all(desk.due(name) > timedelta(0) for name in desk.names)
+
+
+async def test_while_only_some_fail_nothing_waits(store: SqliteStore) -> None:
     desk = Desk(store, Clock(), tuple("abcdefghij"), canary=False)
     assert not await desk.visit("a", down())
     for name in "bcdefgh":
         assert not await desk.visit(name, HEALTHY)
     assert not await desk.visit("i", down())
     assert not await desk.visit("j", down())
-    assert desk.asked == 0
     assert desk.events() == []
 
 
