@@ -1,0 +1,130 @@
+"""The pure half of an observation: evidence -> report, with the tool lists behind its fingerprints."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from driftwatch import checks, toolset, transitions
+from driftwatch.evidence import Evidence, Missing, Surface
+from driftwatch.model import Era, Fingerprint, Report, SurfaceSummary
+from driftwatch.store.ports import ToolsetRecord
+from driftwatch.toolset import Toolset
+from driftwatch.toolset.canonical import written_alike
+from driftwatch.transitions import Memory
+
+NO_EARLIER = Missing("no earlier fingerprint; baseline recorded now", "no-baseline")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """A report together with the tool lists behind its fingerprints."""
+
+    report: Report
+    toolsets: tuple[ToolsetRecord, ...]
+
+
+Read = Mapping[Era, ToolsetRecord | Missing]
+"""The complete tool list of each surface, or why there is none."""
+
+
+def read_toolsets(evidence: Evidence) -> Read:
+    """The tool lists of a visit with their fingerprints. Pure."""
+    read: dict[Era, ToolsetRecord | Missing] = {}
+    for surface in evidence.surfaces:
+        read[surface.era] = _toolset(surface, evidence.credential, tuple(read.values()))
+    return read
+
+
+def judge(
+    evidence: Evidence,
+    policy: checks.Policy,
+    known: Mapping[Era, checks.Remembered | Missing] | None = None,
+    read: Read | None = None,
+) -> Judged:
+    """Evidence to report: digests, then every check of the catalogue once. Pure.
+
+    ``known`` is what is remembered of each era; an era that is not in it is compared with nothing. ``read``
+    is what ``read_toolsets`` makes of the evidence, where that was done already.
+    """
+    read = read_toolsets(evidence) if read is None else read
+    prints = {era: item if isinstance(item, Missing) else item.fingerprint for era, item in read.items()}
+    results = checks.run(
+        evidence,
+        fingerprints=prints,
+        remembered=known or {},
+        policy=policy,
+    )
+    report = Report(
+        driftwatch=evidence.driftwatch,
+        server=evidence.server,
+        url=evidence.url,
+        taken_at=evidence.taken_at,
+        depth=evidence.depth,
+        trigger=evidence.trigger,
+        duration_s=evidence.duration_s,
+        requests=evidence.requests,
+        reachable=evidence.outcome.reachable,
+        credential=evidence.credential,
+        surfaces=tuple(_summary(surface, prints[surface.era]) for surface in evidence.surfaces),
+        certificate=None if isinstance(evidence.tls, Missing) else evidence.tls.certificate,
+        results=results,
+    )
+    return Judged(
+        report=report, toolsets=tuple(item for item in read.values() if isinstance(item, ToolsetRecord))
+    )
+
+
+def remembered(memory: Memory | None, credential: str) -> dict[Era, checks.Remembered | Missing]:
+    """What the checks may know of earlier probes: the accepted and the confirmed fingerprint of each era."""
+    found: dict[Era, checks.Remembered | Missing] = dict.fromkeys(Era, NO_EARLIER)
+    for era in Era:
+        state = memory and memory.states.get(transitions.toolset_subject(era, credential))
+        if state:
+            found[era] = checks.Remembered(
+                accepted=state.accepted or state.confirmed,
+                confirmed=state.confirmed,
+                confirmed_at=state.confirmed_since,
+            )
+    return found
+
+
+def _toolset(
+    surface: Surface, credential: str, known: Sequence[ToolsetRecord | Missing]
+) -> ToolsetRecord | Missing:
+    tools = surface.tools
+    if isinstance(tools, Missing):
+        return tools
+    further = surface.further_lists
+    if isinstance(further, Missing):
+        return further
+    content = Toolset(tools=tools, instructions=surface.instructions, further=further)
+    for other in known:
+        if isinstance(other, ToolsetRecord) and _same_content(other, content):
+            return replace(other, era=surface.era.value, revision=surface.revision)
+    return ToolsetRecord(
+        era=surface.era.value,
+        credential=credential,
+        revision=surface.revision,
+        fingerprint=toolset.fingerprint(content),
+        tools=content.tools,
+        instructions=content.instructions,
+        further=content.further,
+        per_tool=toolset.tool_digests(content),
+    )
+
+
+def _same_content(record: ToolsetRecord, content: Toolset) -> bool:
+    same = record.instructions == content.instructions and written_alike(record.tools, content.tools)
+    return same and written_alike(record.further, content.further)
+
+
+def _summary(surface: Surface, fingerprint: Fingerprint | Missing) -> SurfaceSummary:
+    listing = None if isinstance(surface.listing, Missing) else surface.listing
+    return SurfaceSummary(
+        era=surface.era,
+        revision=surface.revision,
+        tools=len(listing.tools) if listing else 0,
+        pages=listing.pages if listing else 0,
+        complete=listing is not None and listing.complete,
+        server_info=surface.server_info,
+        fingerprint=None if isinstance(fingerprint, Missing) else fingerprint,
+    )
