@@ -1,7 +1,9 @@
 """What every test shares: a clean environment and no way out of this machine."""
 
+import logging
 import os
 import socket
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
@@ -37,3 +39,18 @@ def no_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
         connect(self, address)  # type: ignore[arg-type]
 
     monkeypatch.setattr(socket.socket, "connect", guarded)
+
+
+@pytest.fixture(autouse=True)
+def own_logging() -> Iterator[None]:
+    """Put logging back as it was: commands that run in this process set it up for themselves."""
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    names = [name for name in logging.root.manager.loggerDict if name.startswith("driftwatch")]
+    levels = {name: logging.getLogger(name).level for name in ("driftwatch", *names)}
+    yield
+    root.handlers[:] = handlers
+    root.setLevel(level)
+    for name in (*levels, *logging.root.manager.loggerDict):
+        if name.startswith("driftwatch"):
+            logging.getLogger(name).setLevel(levels.get(name, logging.NOTSET))

@@ -72,7 +72,8 @@ def message_row(record: MessageRecord, now: datetime) -> tuple[str, ...]:
 
 def event_row(event: Event, *, named: bool = True) -> tuple[str, ...]:
     """One event: when, how bad, where unless that is known, and what in the words of a message."""
-    phrase = describe(Story(event, event), Voice()).phrase
+    note = describe(Story(event, event), Voice())
+    phrase = f"{note.phrase} {note.release.ending}" if note.release else note.phrase
     where = (event.server or "driftwatch",) if named else ()
     return (_minute(event.at), event.level.value, *where, phrase)
 
