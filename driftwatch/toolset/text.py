@@ -3,11 +3,15 @@
 import re
 import unicodedata
 from dataclasses import dataclass
+from itertools import islice
 
 from driftwatch.toolset.characters import HIDDEN, Hidden, invisible
 from driftwatch.toolset.orders import RULES, Rule
 
 __all__ = ["Hidden", "Phrase", "invisible", "links", "steering"]
+
+_MAX_MATCHES = 1000
+"""Of one rule in one text: whoever repeats an order a thousand times has been heard."""
 
 _LINK = re.compile(
     r"(?:https?|wss?|ftp)://(?=\w)[^\s\"'<>()\[\]{}`|\\^]+|\bwww\.(?=\w)[^\s\"'<>()\[\]{}`|\\^]+",
@@ -73,7 +77,7 @@ def links(text: str) -> tuple[str, ...]:
 
 def _matches(rule: Rule, text: str, folded: str, positions: list[int] | None) -> list[Phrase]:
     found = []
-    for match in rule.phrase.finditer(folded):
+    for match in islice(rule.phrase.finditer(folded), _MAX_MATCHES):
         start, end = match.span()
         following = _NEXT_WORD.match(folded, end)
         if positions is not None:
