@@ -1,6 +1,6 @@
 """A fleet of simulated servers on loopback, watched by a real service in a process of its own.
 
-    python bench/fleet.py --servers 1000 --every 60 [--minutes 3] [--drift 0]
+    python -m bench.fleet --servers 1000 --every 60 [--minutes 3] [--drift 0]
 
 Every server is first baselined (a full probe each), then measured for so many minutes at its interval: how
 late probes start (p50, p99, worst), the CPU of the service as a share of one core and per probe, its memory,
@@ -10,13 +10,9 @@ The simulated servers run in another process and answer at once; their work does
 """
 
 import argparse
-import asyncio
 import contextlib
 import json
-import multiprocessing
-import os
 import signal
-import socket
 import sqlite3
 import statistics
 import subprocess
@@ -30,87 +26,10 @@ from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
-TOOL = {
-    "name": "lookup",
-    "description": "Looks something up.",
-    "inputSchema": {
-        "type": "object",
-        "properties": {"query": {"type": "string", "description": "What to look up."}},
-        "required": ["query"],
-    },
-}
-REVISION = "2026-07-28"
-TICKS = os.sysconf("SC_CLK_TCK")
-
-
-class Fleet:
-    """Answers for every server of the fleet, whose number is the path: modern servers with some tools."""
-
-    def __init__(self, tools: int) -> None:
-        self.tools = [{**TOOL, "name": f"lookup_{number}"} for number in range(tools)]
-        self.changed: set[str] = set()
-
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """One connection."""
-        with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
-            while True:
-                head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
-                line, *fields = head.split("\r\n")
-                headers = {k.lower(): v for k, _, v in (field.partition(": ") for field in fields)}
-                body = await reader.readexactly(int(headers.get("content-length", 0)))
-                method, path, _ = line.split(" ", 2)
-                status, answer = self.answer(method, path, headers, body)
-                writer.write(
-                    f"HTTP/1.1 {status}\r\ncontent-type: application/json\r\n"
-                    f"content-length: {len(answer)}\r\n\r\n".encode()
-                    + answer
-                )
-        writer.close()
-
-    def answer(self, method: str, path: str, headers: dict[str, str], body: bytes) -> tuple[str, bytes]:
-        """Status and body."""
-        if method != "POST":
-            return "405 Method Not Allowed", b""
-        if path == "/drift":
-            self.changed.update(json.loads(body))
-            return "200 OK", b"{}"
-        if "origin" in headers:
-            return "403 Forbidden", b""
-        message = json.loads(body)
-        status, content = self.rpc(path, message, headers)
-        return status, json.dumps({"jsonrpc": "2.0", "id": message.get("id"), **content}).encode()
-
-    def rpc(self, path: str, message: dict[str, Any], headers: dict[str, str]) -> tuple[str, dict[str, Any]]:
-        """Status, and result or error."""
-        method = message.get("method")
-        meta = message.get("params", {}).get("_meta", {})
-        if meta.get("io.modelcontextprotocol/protocolVersion") != REVISION:
-            data = {"supported": [REVISION]}
-            return "400 Bad Request", {"error": {"code": -32022, "message": "unsupported", "data": data}}
-        if headers.get("mcp-method") != method:
-            return "400 Bad Request", {"error": {"code": -32020, "message": "header mismatch"}}
-        result: dict[str, Any] = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
-        if method == "server/discover":
-            result |= {"supportedVersions": [REVISION], "capabilities": {"tools": {}}}
-        elif method == "tools/list":
-            end = "_v2" if path in self.changed else ""
-            result["tools"] = [{**tool, "name": f"{tool['name']}{end}"} for tool in self.tools]
-        else:
-            return "404 Not Found", {"error": {"code": -32601, "message": "method not found"}}
-        return "200 OK", {"result": result}
-
-
-def simulate(port: Connection, tools: int) -> None:
-    """Run the fleet until the process is ended."""
-
-    async def run() -> None:
-        server = await asyncio.start_server(Fleet(tools).serve, "127.0.0.1", 0, backlog=2048)
-        port.send(server.sockets[0].getsockname()[1])
-        await server.serve_forever()
-
-    asyncio.run(run())
+from bench.simulated import Shown, fleet, tools_of
+from bench.watched import Process, free_port, microseconds, rows, start, used_bytes
 
 
 class Receiver(BaseHTTPRequestHandler):
@@ -143,15 +62,13 @@ def receiving() -> Iterator[int]:
 
 def configure(folder: Path, arguments: argparse.Namespace, port: int, receiver: int) -> Path:
     """A configuration that watches the whole fleet."""
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        listen = taken.getsockname()[1]
     rhythm = f'interval = "{arguments.every}s"\nfull_interval = "90d"\nconcurrency = {arguments.concurrency}'
     channel = (
         f'name = "ops"\nurl = "json://127.0.0.1:{receiver}/"\npace = {{ per_second = 50, per_hour = 99999 }}'
     )
     tables = [
         f"[monitor]\n{rhythm}\nper_host = 100",
-        f'[http]\nlisten = "127.0.0.1:{listen}"',
+        f'[http]\nlisten = "127.0.0.1:{free_port()}"',
         f"[[alert]]\n{channel}",
     ]
     tables += [
@@ -161,51 +78,6 @@ def configure(folder: Path, arguments: argparse.Namespace, port: int, receiver: 
     path = folder / "config.toml"
     path.write_text("\n\n".join(tables))
     return path
-
-
-class Process:
-    """What the kernel says of the service."""
-
-    def __init__(self, pid: int) -> None:
-        self._folder = Path(f"/proc/{pid}")
-
-    def cpu_s(self) -> float:
-        """User and system time so far."""
-        fields = (self._folder / "stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / TICKS
-
-    def status(self, name: str) -> int:
-        """A number of /proc/PID/status, such as VmRSS in kB."""
-        for line in (self._folder / "status").read_text().splitlines():
-            if line.startswith(name + ":"):
-                return int(line.split()[1])
-        return 0
-
-    def files(self) -> int:
-        """Open file descriptors."""
-        return len(list((self._folder / "fd").iterdir()))
-
-
-def rows(database: Path, query: str, *values: object) -> list[tuple[Any, ...]]:
-    """Ask the database beside the service."""
-    with contextlib.closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True, timeout=30)) as connection:
-        return connection.execute(query, values).fetchall()
-
-
-def used_bytes(database: Path) -> int:
-    """What the database holds, without what is free in it; the log is brought in first."""
-    with contextlib.closing(sqlite3.connect(database, timeout=30)) as connection:
-        connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
-        pages, free, size = (
-            connection.execute(f"PRAGMA {name}").fetchone()[0]
-            for name in ("page_count", "freelist_count", "page_size")
-        )
-    return int((pages - free) * size)
-
-
-def microseconds(at: float) -> int:
-    """A moment as the database writes it."""
-    return int(at * 1_000_000)
 
 
 def warm_up(database: Path, servers: int, process: subprocess.Popen[bytes]) -> float:
@@ -227,7 +99,9 @@ def percentile(values: list[float], share: float) -> float:
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
-def measure(arguments: argparse.Namespace, folder: Path, process: subprocess.Popen[bytes], port: int) -> None:
+def measure(
+    arguments: argparse.Namespace, folder: Path, process: subprocess.Popen[bytes], control: Connection
+) -> None:
     """Baseline, measure, print."""
     database, watched = folder / "driftwatch.db", Process(process.pid)
     began = watched.cpu_s()
@@ -236,27 +110,23 @@ def measure(arguments: argparse.Namespace, folder: Path, process: subprocess.Pop
     print(f"baseline of {arguments.servers} servers: {took:.0f} s, {full * 1000:.1f} ms of CPU a full probe")
     # One whole interval until everyone is back in his own phase.
     time.sleep(min(arguments.every, 60))
-    start, cpu, size = time.time(), watched.cpu_s(), used_bytes(database)
-    if arguments.drift:
-        names = [f"/s{number}" for number in range(arguments.drift)]
-        body = json.dumps(names).encode()
-        with socket.create_connection(("127.0.0.1", port)) as sock:
-            sock.sendall(b"POST /drift HTTP/1.1\r\ncontent-length: %d\r\n\r\n%b" % (len(body), body))
-            sock.recv(1000)
+    began_at, cpu, size = time.time(), watched.cpu_s(), used_bytes(database)
+    for number in range(arguments.drift):
+        control.send((f"/s{number}", Shown(tools=tools_of(arguments.tools, "_v2"))))
     peak = 0
-    while time.time() < start + arguments.minutes * 60:
+    while time.time() < began_at + arguments.minutes * 60:
         time.sleep(1)
         peak = max(peak, watched.status("VmRSS"))
-    elapsed, cpu = time.time() - start, watched.cpu_s() - cpu
+    elapsed, cpu = time.time() - began_at, watched.cpu_s() - cpu
     late = [
         (taken - due) / 1_000_000
         for due, taken in rows(
             database,
             "SELECT due_at, taken_at FROM run WHERE taken_at > ? AND trigger = 'interval'",
-            microseconds(start),
+            microseconds(began_at),
         )
     ]
-    probes = rows(database, "SELECT count(*) FROM run WHERE taken_at > ?", microseconds(start))[0][0]
+    probes = rows(database, "SELECT count(*) FROM run WHERE taken_at > ?", microseconds(began_at))[0][0]
     grown = used_bytes(database) - size
     print(
         f"{arguments.servers} servers every {arguments.every} s for {elapsed:.0f} s: {probes} probes "
@@ -286,31 +156,27 @@ def main() -> None:
     parser.add_argument("--drift", type=int, default=0)
     parser.add_argument("--concurrency", type=int, default=8)
     arguments = parser.parse_args()
-    ours, theirs = multiprocessing.Pipe()
-    fleet = multiprocessing.Process(target=simulate, args=(theirs, arguments.tools), daemon=True)
-    fleet.start()
-    port = ours.recv()
-    with tempfile.TemporaryDirectory() as name, receiving() as receiver:
+    with (
+        tempfile.TemporaryDirectory() as name,
+        receiving() as receiver,
+        fleet(tools_of(arguments.tools)) as (port, control),
+    ):
         folder = Path(name)
         config = configure(folder, arguments, port, receiver)
         began = time.monotonic()
-        with (folder / "log").open("wb") as log:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "driftwatch", "run", "--config", str(config)], stdout=log, stderr=log
-            )
+        process = start(config, folder / "log")
         try:
             while not (folder / "driftwatch.db").exists() and process.poll() is None:
                 time.sleep(0.05)
             print(f"{datetime.now(UTC):%Y-%m-%d %H:%M} started in {time.monotonic() - began:.1f} s")
-            measure(arguments, folder, process, port)
+            measure(arguments, folder, process, control)
         finally:
             process.send_signal(signal.SIGTERM)
             process.wait(30)
-            fleet.terminate()
         faults = [
             line
             for line in (folder / "log").read_text().splitlines()
-            if '"level": "ERROR"' in line or "Traceback" in line
+            if '"level": "error"' in line or "Traceback" in line
         ]
         print(f"  ended with {process.returncode}, {len(faults)} errors in the log", *faults[:3], sep="\n  ")
 
