@@ -95,7 +95,7 @@ class Fleet:
                 writer.write("\r\n".join([f"HTTP/1.1 {status}", *fields, "\r\n"]).encode())
                 if fault == "drip":
                     await drip(writer, answer)
-                elif fault == "cut" and b'"tools":' in answer:
+                elif fault == "cut" and b"inputSchema" in answer:
                     writer.write(answer[: len(answer) // 2])
                     break
                 else:

@@ -13,6 +13,7 @@ end on SIGTERM that takes 10 s or fails. Exit code 1 when there is one.
 
 import argparse
 import os
+import pickle
 import sys
 import tempfile
 import time
@@ -97,9 +98,10 @@ def show(world: World, made: Plan, late: Sequence[Sample]) -> None:
     ):
         low, high, last = (f"{value:.4g}" for value in (min(values), max(values), values[-1]))
         print(f"  {name:<11} second half: min {low}, max {high}, last {last} {unit}".rstrip())
+    added, more, changes = judge.growth(late, world.database)
     print(
-        f"  slopes      memory {judge.slope(late) * 60:.1f} kB a minute, "
-        f"database {judge.bytes_per_probe(late, world.database):.0f} bytes a probe"
+        f"  growth      memory {judge.slope(late) * 60:.1f} kB a minute; database {added / 1024:.0f} kB "
+        f"with {more} probes and {changes} changes"
     )
 
 
@@ -119,7 +121,9 @@ def main() -> int:
     parser.add_argument("--every", type=float, default=60, help="seconds")
     parser.add_argument("--minutes", type=float, default=30)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--keep", type=Path, help="a folder that stays, with database and log")
+    parser.add_argument(
+        "--keep", type=Path, help="a folder that stays, with database, log and all that was seen"
+    )
     arguments = parser.parse_args()
     end = arguments.minutes * 60
     rhythm = Rhythm(every=arguments.every, end=end, loss_confirm=min(300, end / 6))
@@ -144,6 +148,8 @@ def main() -> int:
             settled = wait(world, lambda number: number == 0, WAITING)
         finally:
             world.stop()
+        if arguments.keep:
+            (arguments.keep / "record.pickle").write_bytes(pickle.dumps((made, world.record)))
         late = second_half(world.record.samples)
         show(world, made, late)
         print(f"  settled     {settled:.0f} s after the end")

@@ -20,6 +20,8 @@ GROWN_COUNT = 5
 """What files and threads may gain, between the medians of two quarters of the second half."""
 PROBE_BYTES = 250
 """What an unchanged probe may add to the database."""
+CHANGE_BYTES = 16 * 1024
+"""What an event may that is told: itself, the messages, up to fifty states that it moves, a tool list."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,9 +138,9 @@ def stayed_small(samples: Sequence[Sample], database: Path) -> Iterator[str]:
         )
         if last - first > GROWN_COUNT:
             yield f"{name} grew from {first:.0f} to {last:.0f}"
-    per_probe = bytes_per_probe(samples, database)
-    if per_probe > PROBE_BYTES:
-        yield f"the database grew by {per_probe:.0f} bytes a probe"
+    added, probes, changes = growth(samples, database)
+    if added > PROBE_BYTES * probes + CHANGE_BYTES * changes:
+        yield f"the database grew by {added} bytes with {probes} probes and {changes} changes"
 
 
 def slope(samples: Sequence[Sample]) -> float:
@@ -148,11 +150,16 @@ def slope(samples: Sequence[Sample]) -> float:
     ).slope
 
 
-def bytes_per_probe(samples: Sequence[Sample], database: Path) -> float:
-    """What the database grew by, for each probe between the first sample and the last."""
-    ends = [sample.at * 1_000_000 for sample in (samples[0], samples[-1])]
-    probes = int(rows(database, "SELECT count(*) FROM run WHERE taken_at BETWEEN ? AND ?", *ends)[0][0])
-    return (samples[-1].database - samples[0].database) / max(1, probes)
+def growth(samples: Sequence[Sample], database: Path) -> tuple[int, int, int]:
+    """Bytes by which the database grew, and the probes and told events that it grew by."""
+    ends = [round(sample.at * 1_000_000) for sample in (samples[0], samples[-1])]
+    (counts,) = rows(
+        database,
+        "SELECT (SELECT count(*) FROM run WHERE taken_at BETWEEN ?1 AND ?2),"
+        " (SELECT count(*) FROM event WHERE alerts AND at BETWEEN ?1 AND ?2)",
+        *ends,
+    )
+    return samples[-1].database - samples[0].database, int(counts[0]), int(counts[1])
 
 
 def no_errors(log: Path) -> Iterator[str]:

@@ -14,15 +14,14 @@ from bench.simulated import Fault, Shown, Tools, tools_of
 from driftwatch.toolset import Toolset, fingerprint
 
 USUAL = tools_of(4)
-FAULTS: tuple[Fault, ...] = ("down", "error", "drip", "cut", "mistyped")
-ROOTS: dict[Fault, str] = {
-    "down": "transport/endpoint",
-    "error": "transport/endpoint",
-    "drip": "transport/endpoint",
-    "cut": "tools/pagination",
-    "mistyped": "transport/content-type",
+WORDS: dict[Fault, tuple[str, str]] = {
+    "down": ("change check:transport/endpoint", "recovery check:transport/endpoint"),
+    "error": ("change check:transport/endpoint", "recovery check:transport/endpoint"),
+    "drip": ("change check:transport/endpoint", "recovery check:transport/endpoint"),
+    "cut": ("coverage_lost check:tools/pagination", "coverage_back check:tools/pagination"),
+    "mistyped": ("change check:transport/content-type", "recovery check:transport/content-type"),
 }
-"""The check that each fault shows in; everything behind it is folded into that."""
+"""What is told when a fault begins and when it is over; everything behind its cause is folded into that."""
 
 Mode: TypeAlias = Literal["refuses", "hangs", "drops"]
 MODES: tuple[Mode, ...] = ("refuses", "hangs", "drops")
@@ -83,6 +82,8 @@ class Rhythm:
     every: float
     end: float
     loss_confirm: float
+    slow: float = 90
+    """What three visits take longer that run into their deadline."""
 
     @property
     def seen(self) -> float:
@@ -199,14 +200,13 @@ def half(server: int, dice: Dice, rhythm: Rhythm) -> Story:
 
 def fault(server: int, dice: Dice, rhythm: Rhythm, *, behind: bool = False) -> Story:
     """The server fails for some minutes, and perhaps comes back with other tools."""
-    kind = FAULTS[server % len(FAULTS)]
-    lasts = rhythm.seen + dice.uniform(0, rhythm.every)
+    kind = dice.choice(tuple(WORDS))
+    lasts = rhythm.seen + rhythm.slow + dice.uniform(0, rhythm.every)
     at = begin(dice, rhythm, lasts + rhythm.seen)
     tools = changed(USUAL, f"c{server}", dice) if behind else USUAL
-    root = f"check:{ROOTS[kind]}"
     return Story(
         (Show(at, server, Shown(tools=USUAL, fault=kind)), Show(at + lasts, server, Shown(tools=tools))),
-        (f"change {root}", f"recovery {root}", *((toolset(tools),) if behind else ())),
+        (*WORDS[kind], *((toolset(tools),) if behind else ())),
     )
 
 
