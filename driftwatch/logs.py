@@ -82,5 +82,7 @@ def configure(secrets: Iterable[str], *, stream: IO[str] | None = None, level: s
     root.setLevel(logging.WARNING)
     logging.getLogger("driftwatch").setLevel(level)
     # httpx prints whole URLs at INFO and apprise secrets at DEBUG, whatever the root says.
-    for noisy in ("httpx", "httpcore", "apprise", "apscheduler", "uvicorn", "alembic"):
+    for noisy in ("httpx", "httpcore", "apprise", "uvicorn", "alembic"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
+    # What becomes of its jobs is said by schedule/, once.
+    logging.getLogger("apscheduler").setLevel(logging.CRITICAL)

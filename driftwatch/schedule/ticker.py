@@ -24,6 +24,7 @@ from driftwatch.store.ports import Schedule, ServerRecord, Store, Tx
 log = logging.getLogger("driftwatch.service")
 
 TICK = timedelta(seconds=1)
+TICK_JOB = "tick"
 STOP_GRACE_S = 1.0
 FIRST_CHORE = timedelta(minutes=1)
 """A chore is done for the first time no later than this after the start."""
@@ -61,7 +62,7 @@ class Ticker:
         self._scheduler.add_listener(_job_trouble, trouble)
         self._running: set[asyncio.Task[None]] = set()
         self._one_at_a_time = asyncio.Lock()
-        for name, (interval, work) in {"tick": (tick, self.tick), **chores}.items():
+        for name, (interval, work) in {TICK_JOB: (tick, self.tick), **chores}.items():
             # Soon after the start: a service that is restarted more often than a chore's interval would never
             # come to it.
             first = datetime.now(UTC) + min(interval, FIRST_CHORE)
@@ -231,6 +232,8 @@ def _stepped(step: timedelta, now: datetime) -> Event:
 
 
 def _job_trouble(event: JobEvent) -> None:
+    if event.job_id == TICK_JOB and event.code == EVENT_JOB_MAX_INSTANCES:
+        return  # a tick of a busy service takes longer than a second; one that hangs shows in its age
     fields: dict[str, Any] = {"job": event.job_id, "code": event.code}
     error = getattr(event, "exception", None)
     if error is not None:

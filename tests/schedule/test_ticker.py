@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import pytest
+from apscheduler.events import EVENT_JOB_MAX_INSTANCES
 
 from driftwatch.errors import StoreError
 from driftwatch.model import Depth, EventKind, ProbeRequest, Trigger
@@ -174,6 +175,25 @@ async def test_a_database_that_does_not_answer_delays_the_tick_and_does_not_end_
         await at.ticker.tick()
         assert at.ticker.storing
         assert [name for name, *_ in at.take()] == ["a"]
+
+
+async def test_a_tick_that_takes_long_is_no_trouble_that_is_logged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with desk(tmp_path, "a", tick=timedelta(milliseconds=10)) as at:
+        go_on, skipped = asyncio.Event(), asyncio.Event()
+
+        async def slow(_: Callable[[Reader], T]) -> T:
+            await go_on.wait()
+            raise StoreError("locked")
+
+        monkeypatch.setattr(at.store, "query", slow)
+        at.ticker._scheduler.add_listener(lambda _: skipped.set(), EVENT_JOB_MAX_INSTANCES)
+        at.ticker.start()
+        await asyncio.wait_for(skipped.wait(), 60)
+        go_on.set()
+        await at.ticker.stop()
+    assert "late or still running" not in caplog.text
 
 
 async def test_the_age_of_the_last_tick_tells_a_stuck_loop(tmp_path: Path) -> None:
