@@ -14,8 +14,9 @@ from driftwatch import deploys
 from driftwatch.deploys import DeployOutcome
 from driftwatch.model import DeployState, Depth, ProbeRequest, Release, Trigger
 from driftwatch.store import mapping
-from driftwatch.store import statements as sql
 from driftwatch.store.ports import DeployRun, HookDelivery
+from driftwatch.store.statements import deploys as sql
+from driftwatch.store.statements.due import DELETE_REQUEST, REQUESTS, REQUESTS_OF, RUN_EXISTS
 from driftwatch.store.unit import Unit
 
 REPEATED_CALLS = timedelta(hours=72)
@@ -102,7 +103,7 @@ class Deploys(Unit):
 
     def resume_deploys(self, now: datetime) -> int:
         """Plan a read for every run that lost its own; how many."""
-        asked = {row["server_id"] for row in self._rows(sql.REQUESTS) if row["trigger"] is Trigger.DEPLOY}
+        asked = {row["server_id"] for row in self._rows(REQUESTS) if row["trigger"] is Trigger.DEPLOY}
         resumed = 0
         for row in sorted(self._rows(sql.OUTCOMES_UNDER_WAY), key=_settling_first):
             if row["server_id"] not in asked:
@@ -183,16 +184,16 @@ class Deploys(Unit):
 
         Without ``handed_out`` only where no read is on its way: that one plans the next itself.
         """
-        found = [row for row in self._rows(sql.REQUESTS_OF, server=key) if row["trigger"] is Trigger.DEPLOY]
+        found = [row for row in self._rows(REQUESTS_OF, server=key) if row["trigger"] is Trigger.DEPLOY]
         for row in found:
             if row["claimed_by"] is None:
-                self._run(sql.DELETE_REQUEST, _key(row))
+                self._run(DELETE_REQUEST, _key(row))
         if not handed_out and any(row["claimed_by"] is not None for row in found):
             return
         due_at = request.due_at
-        while self._first(
-            sql.RUN_EXISTS, server=key, was_due_at=due_at, why=Trigger.DEPLOY
-        ) is not None or any(row["due_at"] == due_at and row["claimed_by"] is not None for row in found):
+        while self._first(RUN_EXISTS, server=key, was_due_at=due_at, why=Trigger.DEPLOY) is not None or any(
+            row["due_at"] == due_at and row["claimed_by"] is not None for row in found
+        ):
             # The same moment was used before: its read would be taken for a replay.
             due_at += timedelta(microseconds=1)
         self._first(

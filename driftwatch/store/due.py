@@ -9,8 +9,12 @@ from sqlalchemy import RowMapping
 from driftwatch import deploys
 from driftwatch.model import DeployState, Depth, ProbeRequest, Trigger
 from driftwatch.store import mapping
-from driftwatch.store import statements as sql
 from driftwatch.store.ports import Imported, Schedule, ServerRecord
+from driftwatch.store.statements import due as sql
+from driftwatch.store.statements.deploys import GIVE_UP_RUNS, HASTEN_READS, UPDATE_RUN_OUTCOMES
+from driftwatch.store.statements.incidents import SILENCES_AHEAD, UPDATE_SILENCE
+from driftwatch.store.statements.outbox import HASTEN
+from driftwatch.store.statements.servers import ADD_SERVER, ALL_SERVERS, UPDATE_SERVER
 from driftwatch.store.unit import Process, Unit
 
 LEASE = timedelta(minutes=2)
@@ -35,7 +39,7 @@ class DueTimes(Unit):
         that continues a known one under another name is that one: its history, states and silences go on.
         """
         renamed = self._rename(servers, now)
-        known = {row["name"]: row for row in self._rows(sql.ALL_SERVERS)}
+        known = {row["name"]: row for row in self._rows(ALL_SERVERS)}
         configured = {record.name: record for record in servers}
         added, returned, changed = [], [], []
         for name, record in configured.items():
@@ -44,22 +48,22 @@ class DueTimes(Unit):
             row = known.get(name)
             if row is None:
                 added.append(name)
-                self._run(sql.ADD_SERVER, {**values, **due, "added_at": now, "unobserved": {}})
+                self._run(ADD_SERVER, {**values, **due, "added_at": now, "unobserved": {}})
             elif row["removed_at"] is not None:
                 returned.append(name)
-                self._run(sql.UPDATE_SERVER, {"key": row["id"], **values, **due, "removed_at": None})
+                self._run(UPDATE_SERVER, {"key": row["id"], **values, **due, "removed_at": None})
             elif any(row[column] != value for column, value in values.items()):
                 changed.append(name)
-                self._run(sql.UPDATE_SERVER, {"key": row["id"], **values})
+                self._run(UPDATE_SERVER, {"key": row["id"], **values})
         removed = [
             name for name, row in known.items() if name not in configured and row["removed_at"] is None
         ]
         for name in removed:
             key = known[name]["id"]
             gone = {"key": key, "removed_at": now, "confirm_due_at": None, "confirm_depth": None}
-            self._run(sql.UPDATE_SERVER, gone)
+            self._run(UPDATE_SERVER, gone)
             self._run(sql.DELETE_REQUESTS_OF, {"server": key})
-            self._run(sql.GIVE_UP_RUNS, {"of_server": key, "now": now})
+            self._run(GIVE_UP_RUNS, {"of_server": key, "now": now})
         return Imported(
             added=tuple(added),
             returned=tuple(returned),
@@ -70,21 +74,21 @@ class DueTimes(Unit):
 
     def _rename(self, servers: Sequence[ServerRecord], now: datetime) -> tuple[tuple[str, str], ...]:
         """Give known servers their new names; a name that is taken, by a removed server too, stays taken."""
-        known = {row["name"]: row["id"] for row in self._rows(sql.ALL_SERVERS)}
+        known = {row["name"]: row["id"] for row in self._rows(ALL_SERVERS)}
         renamed = {
             record.previous_name: record.name
             for record in servers
             if record.previous_name in known and record.name not in known
         }
         for before, name in renamed.items():
-            self._run(sql.UPDATE_SERVER, {"key": known[before], "name": name})
+            self._run(UPDATE_SERVER, {"key": known[before], "name": name})
         self._ids.clear()
-        for row in self._rows(sql.SILENCES_AHEAD, now=now) if renamed else ():
+        for row in self._rows(SILENCES_AHEAD, now=now) if renamed else ():
             silence = mapping.silence(row)
             names = tuple(renamed.get(name, name) for name in silence.servers)
             if names != silence.servers:
                 matcher = mapping.silence_values(replace(silence, servers=names))["matcher"]
-                self._run(sql.UPDATE_SILENCE, {"key": silence.id, "matcher": matcher})
+                self._run(UPDATE_SILENCE, {"key": silence.id, "matcher": matcher})
         return tuple((before, name) for before, name in renamed.items() if before is not None)
 
     def take_due(
@@ -121,7 +125,7 @@ class DueTimes(Unit):
 
     def postpone(self, server: str, not_before: datetime) -> None:
         """Do not visit the server before this time (its Retry-After)."""
-        self._run(sql.UPDATE_SERVER, {"key": self._server_id(server), "not_before": not_before})
+        self._run(UPDATE_SERVER, {"key": self._server_id(server), "not_before": not_before})
 
     def hasten(self, servers: Sequence[str], at: datetime, *, full: bool = False) -> None:
         """Visit some servers at this time, unless they are due earlier; with ``full`` by a full probe."""
@@ -135,7 +139,7 @@ class DueTimes(Unit):
         the outbox for more than LONGEST_WAIT is brought forward too, and so are the reads of a deploy.
         """
         repaired = 0
-        for row in self._rows(sql.ALL_SERVERS):
+        for row in self._rows(ALL_SERVERS):
             if row["removed_at"] is not None:
                 continue
             plan = schedule(replace(mapping.server_record(row), next_full_at=now), now)
@@ -147,11 +151,11 @@ class DueTimes(Unit):
             if row["next_full_at"] > plan.next_full_at:
                 values["next_full_at"] = plan.next_full_at
             if values:
-                self._run(sql.UPDATE_SERVER, {"key": row["id"], **values})
+                self._run(UPDATE_SERVER, {"key": row["id"], **values})
                 repaired += 1
-        for statement in sql.HASTEN:
+        for statement in HASTEN:
             self._run(statement, {"now": now, "horizon": now + LONGEST_WAIT})
-        self._run(sql.HASTEN_READS, {"now": now, "horizon": now + deploys.LONGEST_PAUSE})
+        self._run(HASTEN_READS, {"now": now, "horizon": now + deploys.LONGEST_PAUSE})
         return repaired
 
     def enqueue(self, request: ProbeRequest) -> bool:
@@ -210,7 +214,7 @@ class DueTimes(Unit):
         self._run(sql.UPDATE_REQUEST, {**_key(row["server_id"], row["due_at"], row["trigger"]), **values})
         if request.trigger is Trigger.DEPLOY:
             begun = {"key": request.release_ref, "of_server": row["server_id"], "state": DeployState.SETTLING}
-            self._run(sql.UPDATE_RUN_OUTCOMES, begun)
+            self._run(UPDATE_RUN_OUTCOMES, begun)
         return request
 
     def _hand_out(
@@ -243,7 +247,7 @@ class DueTimes(Unit):
             priority=priority,
             config_revision=record.revision,
         )
-        self._run(sql.UPDATE_SERVER, {"key": row["id"], **values})
+        self._run(UPDATE_SERVER, {"key": row["id"], **values})
         handed = mapping.request_values(row["id"], request) | self._lease(now)
         self._first(self._process.upserts.request, **handed)
         return request

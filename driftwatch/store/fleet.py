@@ -10,9 +10,10 @@ from sqlalchemy import RowMapping, bindparam
 
 from driftwatch.model import Certificate, Event, EventKind, State
 from driftwatch.store import mapping
-from driftwatch.store import statements as sql
 from driftwatch.store.ports import FleetTotals, Glance, RunSummary, ServerOverview, ServerRecord, ServerStatus
-from driftwatch.store.statements import events, incidents, runs, servers, standings, states, toolsets
+from driftwatch.store.statements import servers as sql
+from driftwatch.store.statements.due import OVERDUE
+from driftwatch.store.statements.schema import events, incidents, runs, servers, standings, states, toolsets
 from driftwatch.store.unit import Unit
 from driftwatch.transitions import standing
 
@@ -191,7 +192,7 @@ class Fleet(Unit):
 
     def overdue(self, since: datetime) -> int:
         """How many servers have been due since before this moment, and no probe of them is on its way."""
-        found = self._first(sql.OVERDUE, now=since)
+        found = self._first(OVERDUE, now=since)
         return found[0] if found else 0
 
     def totals(self) -> FleetTotals:

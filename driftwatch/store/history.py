@@ -5,7 +5,6 @@ from datetime import datetime
 
 from driftwatch.model import Event, EventKind, Fingerprint, ProbeRequest, Trigger
 from driftwatch.store import mapping
-from driftwatch.store import statements as sql
 from driftwatch.store.due import is_lost
 from driftwatch.store.fleet import Fleet
 from driftwatch.store.ports import (
@@ -22,6 +21,10 @@ from driftwatch.store.ports import (
     Transcript,
 )
 from driftwatch.store.releases import Releases
+from driftwatch.store.statements import history as sql
+from driftwatch.store.statements.due import NEXT_VISIT, REQUESTS
+from driftwatch.store.statements.outbox import BACKLOG, DELIVERIES_OF, MESSAGE, newest_messages
+from driftwatch.store.statements.servers import SERVER
 from driftwatch.store.told import Told
 from driftwatch.transitions import Memory
 
@@ -58,7 +61,7 @@ class SqlReader(Fleet, Releases, Told):
 
     def server(self, name: str) -> ServerRecord | None:
         """One server's row."""
-        rows = self._rows(sql.SERVER, server=name)
+        rows = self._rows(SERVER, server=name)
         return mapping.server_record(rows[0]) if rows else None
 
     def events(
@@ -91,7 +94,7 @@ class SqlReader(Fleet, Releases, Told):
                 suppressed_by=row["suppressed_by"],
                 dropped_at=row["dropped_at"],
             )
-            for row in self._rows(sql.DELIVERIES_OF, event=event)
+            for row in self._rows(DELIVERIES_OF, event=event)
         ]
 
     def runs(self, server: str, before: datetime | None = None, limit: int = 50) -> list[RunSummary]:
@@ -156,27 +159,27 @@ class SqlReader(Fleet, Releases, Told):
         before: tuple[datetime, str] | None = None,
     ) -> list[MessageRecord]:
         """The newest messages first, below a keyset (created_at, id)."""
-        rows = self._rows(sql.newest_messages(status, before), limit=limit)
+        rows = self._rows(newest_messages(status, before), limit=limit)
         return [mapping.message_record(row) for row in rows]
 
     def message(self, message: str) -> MessageRecord | None:
         """One message by its id."""
-        rows = self._rows(sql.MESSAGE, key=message)
+        rows = self._rows(MESSAGE, key=message)
         return mapping.message_record(rows[0]) if rows else None
 
     def backlog(self) -> list[Backlog]:
         """The channels with messages that are not delivered yet, by name."""
         return [
             Backlog(channel=channel, messages=count, oldest_at=oldest)
-            for channel, count, oldest in self._connection.execute(sql.BACKLOG)
+            for channel, count, oldest in self._connection.execute(BACKLOG)
         ]
 
     def next_due(self) -> datetime | None:
         """When the next probe is due."""
         now = self._process.clock()
-        visit = self._first(sql.NEXT_VISIT)
+        visit = self._first(NEXT_VISIT)
         times = [visit[0]] if visit is not None and visit[0] is not None else []
-        requests = self._rows(sql.REQUESTS)
+        requests = self._rows(REQUESTS)
         on_the_way = {
             row["name"] for row in requests if row["claimed_by"] and not is_lost(row, now, self._process)
         }
@@ -194,7 +197,7 @@ class SqlReader(Fleet, Releases, Told):
 
         ``take_due`` hands out all of them when they are due, after a restart too; this is for people.
         """
-        return [mapping.probe_request(row) for row in self._rows(sql.REQUESTS.limit(limit))]
+        return [mapping.probe_request(row) for row in self._rows(REQUESTS.limit(limit))]
 
     def heartbeat(self) -> Heartbeat | None:
         """The latest sign of life of a service; None before the first."""

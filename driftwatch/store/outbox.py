@@ -11,7 +11,6 @@ from datetime import datetime, timedelta
 from sqlalchemy import RowMapping
 
 from driftwatch.store import mapping
-from driftwatch.store import statements as sql
 from driftwatch.store.ports import (
     ClaimedMessage,
     DeliveryOutcome,
@@ -22,6 +21,7 @@ from driftwatch.store.ports import (
     PendingDelivery,
     Settlement,
 )
+from driftwatch.store.statements import outbox as sql
 from driftwatch.store.unit import Unit
 
 

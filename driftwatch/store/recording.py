@@ -9,9 +9,12 @@ from sqlalchemy import RowMapping
 
 from driftwatch.model import Certificate, Event, Json, Trigger
 from driftwatch.store import mapping
-from driftwatch.store import statements as sql
 from driftwatch.store.columns import encode
 from driftwatch.store.ports import DeliveryPlan, RunRecord, ToolsetRecord
+from driftwatch.store.statements import recording as sql
+from driftwatch.store.statements.due import DELETE_REQUEST
+from driftwatch.store.statements.incidents import REMIND
+from driftwatch.store.statements.servers import UPDATE_SERVER
 from driftwatch.store.unit import Unit, unknown_server
 from driftwatch.transitions import Changes, Interval, Memory, SubjectState, TlsNotice, standing
 
@@ -48,11 +51,11 @@ class Recording(Unit):
         if report.certificate is not None:
             self._remember_certificate(server, memory.certificate, report.certificate, report.taken_at)
             values |= {"leaf_sha256": report.certificate.leaf_sha256, "leaf_seen_at": report.taken_at}
-        self._run(sql.UPDATE_SERVER, {"key": key, **values})
+        self._run(UPDATE_SERVER, {"key": key, **values})
         self._observed_at = report.taken_at
         if run.request.trigger in (Trigger.INTERVAL, Trigger.CONFIRM):
             done = {"key": key, "was_due_at": run.request.due_at, "why": run.request.trigger}
-            self._run(sql.DELETE_REQUEST, done)
+            self._run(DELETE_REQUEST, done)
         return True
 
     def apply(self, server: str, changes: Changes, deliveries: Sequence[DeliveryPlan]) -> None:
@@ -85,7 +88,7 @@ class Recording(Unit):
             "confirm_due_at": changes.confirm.due_at if changes.confirm else None,
             "confirm_depth": changes.confirm.depth if changes.confirm else None,
         }
-        self._run(sql.UPDATE_SERVER, {"key": key, **values})
+        self._run(UPDATE_SERVER, {"key": key, **values})
         self._locked = self._observed_at = None
 
     def note_certificate(self, server: str, notices: Sequence[TlsNotice]) -> None:
@@ -98,7 +101,7 @@ class Recording(Unit):
 
     def remind(self, incidents: Sequence[str], at: datetime) -> None:
         """Plan the next reminder of open incidents that have one."""
-        self._run(sql.REMIND, {"ids": list(incidents), "at": at})
+        self._run(REMIND, {"ids": list(incidents), "at": at})
 
     def _known(self, server: str) -> tuple[RowMapping, Memory]:
         """What is remembered about the server, read once in a transaction."""

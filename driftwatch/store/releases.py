@@ -6,7 +6,8 @@ from datetime import datetime
 from driftwatch.deploys import DeployOutcome
 from driftwatch.model import Release
 from driftwatch.store import mapping
-from driftwatch.store import statements as sql
+from driftwatch.store.statements import deploys as sql
+from driftwatch.store.statements.history import VALUE_AT
 from driftwatch.store.unit import Unit
 
 
@@ -51,5 +52,5 @@ class Releases(Unit):
     def confirmed_at(self, server: str, subject: str, at: datetime) -> str | None:
         """The value that a subject had at a time; None where the history does not reach so far."""
         key = self._find_server(server)
-        row = None if key is None else self._first(sql.VALUE_AT, server=key, of_subject=subject, at=at)
+        row = None if key is None else self._first(VALUE_AT, server=key, of_subject=subject, at=at)
         return None if row is None else str(row.value)

@@ -6,12 +6,13 @@ from datetime import datetime, timedelta
 from driftwatch import __version__
 from driftwatch.model import Silence
 from driftwatch.store import mapping
-from driftwatch.store import statements as sql
 from driftwatch.store.deploys import Deploys
 from driftwatch.store.due import DueTimes
 from driftwatch.store.history import SqlReader
 from driftwatch.store.outbox import Outbox
 from driftwatch.store.recording import Recording
+from driftwatch.store.statements import incidents as sql
+from driftwatch.store.statements.history import FORGET_INSTANCES
 
 FORGET_INSTANCE_AFTER = timedelta(days=1)
 
@@ -37,4 +38,4 @@ class SqlTx(SqlReader, Recording, DueTimes, Deploys, Outbox):
             "heartbeat_at": now,
         }
         self._run(self._process.upserts.instance, values)
-        self._run(sql.FORGET_INSTANCES, {"horizon": now - FORGET_INSTANCE_AFTER})
+        self._run(FORGET_INSTANCES, {"horizon": now - FORGET_INSTANCE_AFTER})

@@ -13,7 +13,7 @@ from driftwatch.store import mapping, tables
 from driftwatch.store.columns import Moment
 from driftwatch.store.deploys import REPEATED_CALLS
 from driftwatch.store.ports import MessageStatus, Pruned, Retention
-from driftwatch.store.statements import (
+from driftwatch.store.statements.schema import (
     bodies,
     certificates,
     deliveries,

@@ -28,7 +28,7 @@ from driftwatch.store.instance import InstanceLock
 from driftwatch.store.ports import Pruned, Reader, Retention, Tx
 from driftwatch.store.repository import SqlTx
 from driftwatch.store.retention import forget
-from driftwatch.store.statements import Upserts
+from driftwatch.store.statements.upserts import Upserts
 from driftwatch.store.unit import Process
 
 __all__ = ["InstanceLock", "SqliteStore"]

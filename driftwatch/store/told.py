@@ -6,8 +6,9 @@ from datetime import datetime
 
 from driftwatch.model import Silence
 from driftwatch.store import mapping
-from driftwatch.store import statements as sql
 from driftwatch.store.ports import HeldDelivery, MessageRecord
+from driftwatch.store.statements import incidents as sql
+from driftwatch.store.statements.outbox import HELD_DELIVERIES, HELD_DELIVERIES_OF, MESSAGES_LIKE
 from driftwatch.store.unit import Unit
 from driftwatch.transitions import Incident
 
@@ -21,14 +22,14 @@ class Told(Unit):
         """What is held back, of one server or of all, except by what is named; in the order it happened."""
         names = list(still_held_by)
         if server is None:
-            rows = self._rows(sql.HELD_DELIVERIES, names=names)
+            rows = self._rows(HELD_DELIVERIES, names=names)
         else:
-            rows = self._rows(sql.HELD_DELIVERIES_OF, names=names, server=server)
+            rows = self._rows(HELD_DELIVERIES_OF, names=names, server=server)
         return [mapping.held_delivery(row) for row in rows]
 
     def messages_like(self, prefix: str) -> list[MessageRecord]:
         """The messages whose ids begin so; at most two, since more than one is one too many."""
-        rows = self._rows(sql.MESSAGES_LIKE, prefix=prefix, length=len(prefix))
+        rows = self._rows(MESSAGES_LIKE, prefix=prefix, length=len(prefix))
         return [mapping.message_record(row) for row in rows]
 
     def reminders(self) -> dict[str, list[Incident]]:

@@ -9,7 +9,8 @@ from sqlalchemy import Connection, Executable, Row, RowMapping
 
 from driftwatch.errors import StoreError
 from driftwatch.store import mapping
-from driftwatch.store import statements as sql
+from driftwatch.store.statements import servers as sql
+from driftwatch.store.statements.upserts import Upserts
 from driftwatch.transitions import Memory
 from driftwatch.transitions.memory import REPROBE_WINDOW
 
@@ -20,7 +21,7 @@ class Process:
 
     owner: str
     """Names this process in its claims on probe requests."""
-    upserts: sql.Upserts
+    upserts: Upserts
     clock: Callable[[], datetime]
     """The database's clock; SQLite has none but its process's."""
     alone: bool

@@ -12,22 +12,24 @@ from sqlalchemy.sql import ClauseElement
 import driftwatch.store
 from driftwatch.model import EventKind, State
 from driftwatch.store import fleet, retention, tables
-from driftwatch.store import statements as sql
 from driftwatch.store.ports import MessageStatus
 from driftwatch.store.sqlite import SqliteStore
+from driftwatch.store.statements import deploys, due, history, incidents, outbox, recording, servers
+from driftwatch.store.statements.upserts import Upserts
 from tests.store.world import START, World
 
 QUERIES = {
-    "newest_events": sql.newest_events(1, (START, "id"), [EventKind.CHANGE], START),
-    "newest_runs": sql.newest_runs(START),
-    "newest_messages": sql.newest_messages(MessageStatus.PENDING, (START, "id")),
-    "newest_intervals": sql.newest_intervals("subject", (START, 1)),
+    "newest_events": history.newest_events(1, (START, "id"), [EventKind.CHANGE], START),
+    "newest_runs": history.newest_runs(START),
+    "newest_messages": outbox.newest_messages(MessageStatus.PENDING, (START, "id")),
+    "newest_intervals": history.newest_intervals("subject", (START, 1)),
     "page_of_servers": fleet.page_of_servers(State.FAILED),
 }
+STATEMENTS = (deploys, due, history, incidents, outbox, recording, servers, fleet, retention)
 
 
 def statements() -> Iterator[tuple[str, ClauseElement]]:
-    for module in (sql, fleet, retention):
+    for module in STATEMENTS:
         for name, value in vars(module).items():
             for item in value if isinstance(value, tuple) else (value,):
                 if isinstance(item, sa.Executable) and isinstance(item, ClauseElement):
@@ -38,7 +40,7 @@ def statements() -> Iterator[tuple[str, ClauseElement]]:
 @pytest.mark.parametrize("back_end", [sqlite, postgresql])
 def test_every_statement_is_understood_by_both_back_ends(back_end: object) -> None:
     dialect = back_end.dialect()  # type: ignore[attr-defined]
-    upserts = vars(sql.Upserts(back_end.insert))  # type: ignore[attr-defined]
+    upserts = vars(Upserts(back_end.insert))  # type: ignore[attr-defined]
     everything = [*statements(), *upserts.items()]
     assert len(everything) > 60
     for _, statement in everything:
@@ -65,31 +67,31 @@ def test_every_constraint_has_a_name() -> None:
 def test_what_means_something_else_elsewhere_is_not_used(word: str) -> None:
     folder = Path(driftwatch.store.__file__).parent
     for path in folder.glob("*.py"):
-        if path.name != "statements.py" or word != "rowcount":  # its docstring speaks of it
+        if path.parent.name != "statements" or word != "rowcount":  # its docstring speaks of it
             assert word not in path.read_text(encoding="utf-8"), path
 
 
 def test_what_runs_often_never_reads_a_whole_table(world: World) -> None:
     assert isinstance(world.store, SqliteStore)
     often: list[tuple[sa.Executable, dict[str, object]]] = [
-        (sql.SERVER, {"server": "api"}),
-        (sql.STATES, {"server": 1}),
-        (sql.OPEN_INCIDENTS, {"server": 1}),
-        (sql.CONFIRMED_TOOLSETS_OF, {"server": 1}),
-        (sql.NEXT_VISIT, {}),
-        (sql.DUE_CHANNELS, {"now": START}),
-        (sql.PENDING_DELIVERIES, {"channels": ["chat"], "limit": 10}),
-        (sql.WAITING_CHANNELS, {"channels": ["chat"]}),
-        (sql.OLDEST_MESSAGE, {"of_channel": "chat"}),
-        (sql.OLDEST_TRIAL, {"of_channel": "chat"}),
-        (sql.BACKLOG, {}),
-        (sql.HELD_DELIVERIES, {"names": ["silence 1"]}),
-        (sql.HELD_DELIVERIES_OF, {"names": ["silence 1"], "server": "api"}),
+        (servers.SERVER, {"server": "api"}),
+        (servers.STATES, {"server": 1}),
+        (servers.OPEN_INCIDENTS, {"server": 1}),
+        (servers.CONFIRMED_TOOLSETS_OF, {"server": 1}),
+        (due.NEXT_VISIT, {}),
+        (outbox.DUE_CHANNELS, {"now": START}),
+        (outbox.PENDING_DELIVERIES, {"channels": ["chat"], "limit": 10}),
+        (outbox.WAITING_CHANNELS, {"channels": ["chat"]}),
+        (outbox.OLDEST_MESSAGE, {"of_channel": "chat"}),
+        (outbox.OLDEST_TRIAL, {"of_channel": "chat"}),
+        (outbox.BACKLOG, {}),
+        (outbox.HELD_DELIVERIES, {"names": ["silence 1"]}),
+        (outbox.HELD_DELIVERIES_OF, {"names": ["silence 1"], "server": "api"}),
         (QUERIES["newest_events"], {"limit": 10}),
-        (sql.newest_events(None, None, [], None), {"limit": 10}),
+        (history.newest_events(None, None, [], None), {"limit": 10}),
         (QUERIES["newest_runs"], {"server": 1, "limit": 10}),
         (QUERIES["newest_messages"], {"limit": 10}),
-        (sql.newest_intervals("subject", None), {"server": 1, "limit": 10}),
+        (history.newest_intervals("subject", None), {"server": 1, "limit": 10}),
         (fleet.page_of_servers(), {"after": "", "limit": 10}),
         (QUERIES["page_of_servers"], {"after": "", "limit": 10}),
         (fleet.page_of_servers(named=True), {"after": "", "limit": 10, "names": ["api"]}),
@@ -100,14 +102,14 @@ def test_what_runs_often_never_reads_a_whole_table(world: World) -> None:
         (fleet.INCIDENTS_OF, {"page": [1, 2]}),
         (fleet.TOOLSETS_OF, {"page": [1, 2]}),
         (fleet.LAST_RUNS_OF, {"page": [1, 2]}),
-        (sql.EVENT, {"key": "e1"}),
-        (sql.DELIVERIES_OF, {"event": "e1"}),
-        (sql.LATEST_RELEASES, {"names": ["api"]}),
-        (sql.OUTCOMES_AT, {"server": 1, "limit": 10}),
-        (sql.CERTIFICATES, {"server": 1, "limit": 10}),
-        (sql.TRANSCRIPTS, {"server": 1}),
-        (sql.TOOLSET, {"server": 1, "which_pair": "x"}),
-        (sql.TOOLSET_TOOLS, {"toolset": 1}),
+        (history.EVENT, {"key": "e1"}),
+        (outbox.DELIVERIES_OF, {"event": "e1"}),
+        (deploys.LATEST_RELEASES, {"names": ["api"]}),
+        (deploys.OUTCOMES_AT, {"server": 1, "limit": 10}),
+        (history.CERTIFICATES, {"server": 1, "limit": 10}),
+        (history.TRANSCRIPTS, {"server": 1}),
+        (history.TOOLSET, {"server": 1, "which_pair": "x"}),
+        (history.TOOLSET_TOOLS, {"toolset": 1}),
     ]
     sent: list[tuple[str, tuple[object, ...]]] = []
 

@@ -1,0 +1,42 @@
+"""What keeps the store in shape: signs of life, and what may be forgotten."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heartbeat:
+    """The latest sign of life of a service."""
+
+    owner: str
+    pid: int
+    driftwatch: str
+    """Its version."""
+    started_at: datetime
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retention:
+    """What may be forgotten."""
+
+    keep: timedelta
+    max_bytes: int
+    now: datetime
+    batch: int = 5000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pruned:
+    """What one pruning removed."""
+
+    runs: int = 0
+    intervals: int = 0
+    events: int = 0
+    messages: int = 0
+    toolsets: int = 0
+    bytes_freed: int = 0
+
+    def __add__(self, other: "Pruned") -> "Pruned":
+        """Both together."""
+        return Pruned(**{name: getattr(self, name) + getattr(other, name) for name in self.__slots__})
