@@ -199,7 +199,7 @@ def deploy(tx: Tx, name: str, number: int, since: datetime) -> None:
     read = ProbeRequest(
         server=name, due_at=since, trigger=Trigger.DEPLOY, depth=Depth.FULL, release_ref=release.id
     )
-    delivery = HookDelivery(id=f"delivery-{number}", body_sha256="0" * 64, received_at=since, receipt={})
+    delivery = HookDelivery(id=f"delivery-{number}", body_sha256="0" * 64, received_at=since)
     tx.announce(delivery, release, [read], debounce=timedelta(0))
     outcome = DeployOutcome(
         release=release.id,

@@ -39,13 +39,6 @@ NOW = datetime(2026, 11, 30, tzinfo=UTC)
 RESOLVER = SystemResolver(threads=1)
 SAID = {"answer", "tools", "second_read", "server_info", "capabilities", "instructions", "settings"}
 """Members of evidence that hold whatever a server said."""
-URLS = [
-    b"https://a.test/mcp?x=1#y",
-    b"http://user:pw@[::1]:8080/mcp",
-    b"/mcp/",
-    b"//b.test",
-    b"https://a:99/",
-]
 
 
 class Shown:

@@ -89,11 +89,6 @@ class Wire:
         if credential is not None:
             self.use(credential)
 
-    @property
-    def address_faults(self) -> tuple[AddressFault, ...]:
-        """The addresses of the endpoint's host that were refused or gave no connection."""
-        return tuple(self._address_faults)
-
     def use(self, credential: Credential) -> None:
         """Apply this credential from now on. What was used before stays secret."""
         self._credential = credential

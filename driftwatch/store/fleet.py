@@ -10,7 +10,7 @@ from sqlalchemy import RowMapping, bindparam
 
 from driftwatch.model import Certificate, Event, EventKind, State
 from driftwatch.store import mapping
-from driftwatch.store.ports import FleetTotals, Glance, RunSummary, ServerOverview, ServerRecord, ServerStatus
+from driftwatch.store.ports import Glance, RunSummary, ServerOverview, ServerRecord, ServerStatus
 from driftwatch.store.statements import servers as sql
 from driftwatch.store.statements.due import OVERDUE
 from driftwatch.store.statements.schema import events, incidents, runs, servers, standings, states, toolsets
@@ -74,18 +74,6 @@ LAST_RUNS_OF = (
     .join(servers, sa.and_(servers.c.id == runs.c.server_id, servers.c.last_run_at == runs.c.taken_at))
     .where(servers.c.id.in_(_page))
 )
-FLEET = (
-    sa.select(
-        *(sa.func.sum(standings.c[state.value]).label(f"checks_{state}") for state in State),
-        *(
-            sa.func.sum(sa.case((standings.c[state.value] > 0, 1), else_=0)).label(f"servers_{state}")
-            for state in State
-        ),
-    )
-    .join(servers, servers.c.id == standings.c.server_id)
-    .where(servers.c.removed_at.is_(None))
-)
-CONFIGURED = sa.select(sa.func.count()).select_from(servers).where(servers.c.removed_at.is_(None))
 _candidate = events.alias()
 _newest = (
     sa.select(_candidate.c.id)
@@ -194,16 +182,6 @@ class Fleet(Unit):
         """How many servers have been due since before this moment, and no probe of them is on its way."""
         found = self._first(OVERDUE, now=since)
         return found[0] if found else 0
-
-    def totals(self) -> FleetTotals:
-        """All configured servers in a few numbers."""
-        (row,) = self._rows(FLEET)
-        configured = self._first(CONFIGURED)
-        return FleetTotals(
-            servers=configured[0] if configured else 0,
-            with_state={state: row[f"servers_{state}"] or 0 for state in State},
-            checks={state: row[f"checks_{state}"] or 0 for state in State},
-        )
 
     def _statuses(self, rows: Sequence[RowMapping]) -> list[ServerStatus]:
         page = [row["id"] for row in rows]

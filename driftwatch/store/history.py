@@ -10,7 +10,6 @@ from driftwatch.store.fleet import Fleet
 from driftwatch.store.ports import (
     Backlog,
     Delivery,
-    Heartbeat,
     MessageRecord,
     MessageStatus,
     RunSummary,
@@ -198,17 +197,3 @@ class SqlReader(Fleet, Releases, Told):
         ``take_due`` hands out all of them when they are due, after a restart too; this is for people.
         """
         return [mapping.probe_request(row) for row in self._rows(REQUESTS.limit(limit))]
-
-    def heartbeat(self) -> Heartbeat | None:
-        """The latest sign of life of a service; None before the first."""
-        rows = self._rows(sql.INSTANCES)
-        if not rows:
-            return None
-        row = rows[0]
-        return Heartbeat(
-            owner=row["owner"],
-            pid=row["pid"],
-            driftwatch=row["driftwatch"],
-            started_at=row["started_at"],
-            at=row["heartbeat_at"],
-        )

@@ -294,7 +294,6 @@ def hook_delivery(row: RowMapping) -> HookDelivery:
         body_sha256=row["body_sha256"],
         received_at=row["received_at"],
         release=row["release_id"],
-        receipt=row["receipt"],
     )
 
 

@@ -22,7 +22,6 @@ def main(arguments: list[str]) -> int:
         with engine.begin() as connection:
             migrations.upgrade(connection)
             migrations.write(connection, arguments[0])
-    sys.stdout.write("Add its revision to REVISIONS in driftwatch/store/migrations/__init__.py.\n")
     return 0
 
 

@@ -88,7 +88,7 @@ class Outbox(Unit):
         next_ones = [
             row
             for channel in self._rows(sql.FREE_CHANNELS, channels=waiting)
-            if _over(channel["claimed_until"], now, lease) and _over(channel["paused_until"], now)
+            if _over(channel["claimed_until"], now, lease)
             for row in self._next_of(channel["name"])
         ]
         due = [row for row in next_ones if _due(row, now, lease)]
@@ -141,11 +141,6 @@ class Outbox(Unit):
             return False
         self._run(sql.FREE_CHANNEL, {"key": claim.message.channel, "holder": claim.owner})
         return True
-
-    def pause_channel(self, channel: str, until: datetime) -> None:
-        """Claim nothing for a channel before this time: its receiver asked for it, or its pace is used up."""
-        self._run(self._process.upserts.channel, {"name": channel})
-        self._run(sql.UPDATE_CHANNEL, {"key": channel, "paused_until": until})
 
     def retry_message(self, message: str, now: datetime) -> bool:
         """Send a waiting message without further delay, or a dead one again; False for any other."""

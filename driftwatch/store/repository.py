@@ -1,9 +1,7 @@
 """One write transaction, put together from its parts."""
 
-import os
-from datetime import datetime, timedelta
+from datetime import datetime
 
-from driftwatch import __version__
 from driftwatch.model import Silence
 from driftwatch.store import mapping
 from driftwatch.store.deploys import Deploys
@@ -12,9 +10,6 @@ from driftwatch.store.history import SqlReader
 from driftwatch.store.outbox import Outbox
 from driftwatch.store.recording import Recording
 from driftwatch.store.statements import incidents as sql
-from driftwatch.store.statements.history import FORGET_INSTANCES
-
-FORGET_INSTANCE_AFTER = timedelta(days=1)
 
 
 class SqlTx(SqlReader, Recording, DueTimes, Deploys, Outbox):
@@ -27,15 +22,3 @@ class SqlTx(SqlReader, Recording, DueTimes, Deploys, Outbox):
     def lift_silence(self, silence: str, now: datetime) -> None:
         """End a silence before its time."""
         self._run(sql.UPDATE_SILENCE, {"key": silence, "lifted_at": now})
-
-    def record_heartbeat(self, owner: str, now: datetime) -> None:
-        """Note that the service is alive."""
-        values = {
-            "owner": owner,
-            "pid": os.getpid(),
-            "driftwatch": __version__,
-            "started_at": now,
-            "heartbeat_at": now,
-        }
-        self._run(self._process.upserts.instance, values)
-        self._run(FORGET_INSTANCES, {"horizon": now - FORGET_INSTANCE_AFTER})

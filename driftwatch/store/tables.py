@@ -16,8 +16,8 @@
     release ─┬── hook_delivery         who announced it
              └── deploy_outcome        what it did to each of its servers
 
-``silence`` and ``instance`` stand by themselves. Vocabularies are held by a
-CHECK, except the kinds of events: there are many, and each new one would rewrite the largest table.
+``silence`` stands by itself. Vocabularies are held by a CHECK, except the kinds of events: there are many,
+and each new one would rewrite the largest table.
 """
 
 from datetime import datetime
@@ -388,14 +388,13 @@ class EventRow(Row, table=True):
 
 
 class Channel(Row, table=True):
-    """A channel's lease and pace; whoever holds the lease is the only one to send there."""
+    """A channel's lease; whoever holds the lease is the only one to send there."""
 
     __tablename__ = "channel"
 
     name: str = Field(sa_type=sa.Text, primary_key=True)
     claimed_by: str | None = Field(sa_type=sa.Text)
     claimed_until: datetime | None = Field(sa_type=Moment)
-    paused_until: datetime | None = Field(sa_type=Moment)
 
 
 class Message(Row, table=True):
@@ -502,7 +501,6 @@ class HookDelivery(Row, table=True):
     body_sha256: str = Field(sa_type=sa.Text)
     received_at: datetime = Field(sa_type=Moment)
     release_id: str | None = Field(foreign_key="release.id", ondelete="SET NULL", sa_type=sa.Text)
-    receipt: Json = Field(sa_type=JsonText)
 
 
 class DeployOutcome(Row, table=True):
@@ -536,15 +534,3 @@ class DeployOutcome(Row, table=True):
     finished_at: datetime | None = Field(sa_type=Moment)
     run: str | None = Field(sa_type=sa.Text)
     events: Json = Field(sa_type=JsonText)
-
-
-class Instance(Row, table=True):
-    """A running service and when it was last seen alive."""
-
-    __tablename__ = "instance"
-
-    owner: str = Field(sa_type=sa.Text, primary_key=True)
-    pid: int = Field(sa_type=sa.Integer)
-    driftwatch: str = Field(sa_type=sa.Text)
-    started_at: datetime = Field(sa_type=Moment)
-    heartbeat_at: datetime = Field(sa_type=Moment)

@@ -141,7 +141,6 @@ async def test_a_refused_connection_names_the_address(open_wire: Any) -> None:
     assert exchange.fault.message == f"127.0.0.1:{port} refused the connection"
     assert (exchange.status, exchange.address, exchange.first_byte_s) == (None, None, None)
     assert wire.tls == Missing(exchange.fault.message, "refused", "transport/endpoint")
-    assert [fault.code for fault in wire.address_faults] == ["refused"]
     assert wire.requests == 0
 
 
@@ -179,7 +178,6 @@ async def test_an_address_that_a_server_names_must_be_public_or_its_own(open_wir
     assert own.answer == OURS
     assert [one.fault and one.fault.code for one in (other, literal, nonsense)] == ["address"] * 3
     assert server.connections == 1
-    assert wire.address_faults == ()
 
 
 async def test_tls_on_a_port_that_was_thought_plain_is_told(open_wire: Any) -> None:

@@ -293,8 +293,8 @@ def test_a_new_revision_is_written_from_the_models(
     shutil.copy(template, path)
     engine = create_engine(f"sqlite:///{path}")
     with engine.begin() as connection:
-        connection.exec_driver_sql("ALTER TABLE channel DROP COLUMN paused_until")
-        migrations.write(connection, "pause a channel")
+        connection.exec_driver_sql("ALTER TABLE channel DROP COLUMN claimed_until")
+        migrations.write(connection, "lease a channel")
     engine.dispose()
-    written = (folder / "versions" / f"{NEXT}_pause_a_channel.py").read_text()
-    assert "batch_op.add_column(sa.Column('paused_until', columns.Moment(), nullable=True))" in written
+    written = (folder / "versions" / f"{NEXT}_lease_a_channel.py").read_text()
+    assert "batch_op.add_column(sa.Column('claimed_until', columns.Moment(), nullable=True))" in written

@@ -150,14 +150,6 @@ class TestClaiming:
         again = claimed(world)
         assert (again.message.id, again.attempts, again.possible_repeat) == ("m1", 2, False)
 
-    def test_a_paused_channel_sends_nothing(self, world: World) -> None:
-        world.freeze("m1", "chat")
-        with world.store.write() as tx:
-            tx.pause_channel("chat", START + MINUTE)
-        assert claim(world) is None
-        world.clock.advance(MINUTE)
-        assert claimed(world).message.id == "m1"
-
     def test_two_dispatchers_send_everything_once_and_in_order(self, world: World) -> None:
         channels = [f"channel-{number}" for number in range(4)]
         for number in range(40):

@@ -1,5 +1,6 @@
 """The schema's history. Alembic is imported only where a migration is pending or written."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Column, Connection, MetaData, PrimaryKeyConstraint, String, Table, insert
@@ -10,8 +11,8 @@ from driftwatch.store.tables import metadata
 if TYPE_CHECKING:
     from alembic.config import Config
 
-REVISIONS = ("0001", "0002", "0003", "0004", "0005")
-"""Every revision, oldest first; a test holds it equal to the scripts."""
+REVISIONS = tuple(sorted(path.name[:4] for path in Path(__file__).with_name("versions").glob("[0-9]*.py")))
+"""Every revision, oldest first: the numbers that the scripts' names begin with."""
 
 HEAD = REVISIONS[-1]
 

@@ -29,7 +29,6 @@ from driftwatch.store.ports.runs import (
     Transcript,
 )
 from driftwatch.store.ports.servers import (
-    FleetTotals,
     Glance,
     Imported,
     Schedule,
@@ -39,7 +38,7 @@ from driftwatch.store.ports.servers import (
 )
 from driftwatch.store.ports.store import Store
 from driftwatch.store.ports.tx import Tx
-from driftwatch.store.ports.upkeep import Heartbeat, Pruned, Retention
+from driftwatch.store.ports.upkeep import Pruned, Retention
 
 __all__ = [
     "Backlog",
@@ -48,10 +47,8 @@ __all__ = [
     "DeliveryOutcome",
     "DeliveryPlan",
     "DeployRun",
-    "FleetTotals",
     "FrozenMessage",
     "Glance",
-    "Heartbeat",
     "HeldDelivery",
     "HookDelivery",
     "Imported",

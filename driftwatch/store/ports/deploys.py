@@ -1,10 +1,10 @@
 """A call of the deploy webhook, and the run after it."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 
 from driftwatch.deploys import Progress
-from driftwatch.model import Json, Release
+from driftwatch.model import Release
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,8 +17,6 @@ class HookDelivery:
     received_at: datetime
     release: str | None = None
     """The id of the release that it announced, or joined; None once that is forgotten."""
-    receipt: Json = field(default_factory=dict)
-    """Whatever the door has to answer a second time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,8 +8,7 @@ from driftwatch.deploys import DeployOutcome
 from driftwatch.model import Certificate, Event, EventKind, ProbeRequest, Release, Silence, State
 from driftwatch.store.ports.messages import Backlog, Delivery, HeldDelivery, MessageRecord, MessageStatus
 from driftwatch.store.ports.runs import RunSummary, SeenCertificate, StateInterval, StoredToolset, Transcript
-from driftwatch.store.ports.servers import FleetTotals, Glance, ServerOverview, ServerRecord, ServerStatus
-from driftwatch.store.ports.upkeep import Heartbeat
+from driftwatch.store.ports.servers import Glance, ServerOverview, ServerRecord, ServerStatus
 from driftwatch.transitions import Incident, Memory
 
 
@@ -54,9 +53,6 @@ class Reader(Protocol):
 
     def overdue(self, since: datetime) -> int:
         """How many servers have been due since before this moment, and no probe of them is on its way."""
-
-    def totals(self) -> FleetTotals:
-        """All configured servers in a few numbers."""
 
     def server(self, name: str) -> ServerRecord | None:
         """One server's row."""
@@ -167,6 +163,3 @@ class Reader(Protocol):
 
         ``take_due`` hands out all of them when they are due, after a restart too; this is for people.
         """
-
-    def heartbeat(self) -> Heartbeat | None:
-        """The latest sign of life of a service; None before the first."""

@@ -94,14 +94,3 @@ class Glance:
     counts: Mapping[State, int]
     last_run_at: datetime | None
     next_due_at: datetime
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FleetTotals:
-    """All configured servers in a few numbers."""
-
-    servers: int
-    with_state: Mapping[State, int]
-    """How many servers have at least one check in the state."""
-    checks: Mapping[State, int]
-    """How many checks are in the state, over all servers."""

@@ -159,9 +159,6 @@ class Tx(Reader, Protocol):
     def settle(self, claim: ClaimedMessage, settlement: Settlement) -> bool:
         """Write the end of an attempt. False when the claim was lost meanwhile: nothing is written."""
 
-    def pause_channel(self, channel: str, until: datetime) -> None:
-        """Claim nothing for a channel before this time: its receiver asked for it, or its pace is used up."""
-
     def retry_message(self, message: str, now: datetime) -> bool:
         """Send a waiting message without further delay, or a dead one again; False for any other."""
 
@@ -179,6 +176,3 @@ class Tx(Reader, Protocol):
 
     def lift_silence(self, silence: str, now: datetime) -> None:
         """End a silence before its time."""
-
-    def record_heartbeat(self, owner: str, now: datetime) -> None:
-        """Note that the service is alive."""

@@ -1,19 +1,7 @@
-"""What keeps the store in shape: signs of life, and what may be forgotten."""
+"""What keeps the store in shape: what may be forgotten."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Heartbeat:
-    """The latest sign of life of a service."""
-
-    owner: str
-    pid: int
-    driftwatch: str
-    """Its version."""
-    started_at: datetime
-    at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,13 +9,11 @@ from sqlalchemy import bindparam
 from driftwatch.model import EventKind
 from driftwatch.store.statements.schema import (
     AT,
-    HORIZON,
     WHICH_SERVER,
     below,
     bodies,
     certificates,
     events,
-    instances,
     intervals,
     runs,
     servers,
@@ -105,5 +103,3 @@ TOOLSET_TOOLS = (
     .where(toolset_tools.c.toolset_id == bindparam("toolset"))
     .order_by(toolset_tools.c.position)
 )
-INSTANCES = sa.select(instances).order_by(instances.c.heartbeat_at.desc())
-FORGET_INSTANCES = sa.delete(instances).where(instances.c.heartbeat_at < HORIZON)

@@ -144,7 +144,6 @@ HASTEN = (
     .where(_message_waits, messages.c.next_attempt_at > HORIZON)
     .values(next_attempt_at=NOW),
     sa.update(deliveries).where(_delivery_waits, deliveries.c.not_before > HORIZON).values(not_before=NOW),
-    sa.update(channels).where(channels.c.paused_until > HORIZON).values(paused_until=None),
 )
 """Waits that end after the horizon end now."""
 DELIVERIES_OF = (

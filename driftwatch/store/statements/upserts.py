@@ -12,7 +12,6 @@ from driftwatch.store.statements.schema import (
     deliveries,
     events,
     incidents,
-    instances,
     messages,
     requests,
     runs,
@@ -41,7 +40,6 @@ class Upserts:
         self.standing = _replace(insert(standings), standings)
         self.incident = _replace(insert(incidents), incidents)
         self.certificate = _replace(insert(certificates), certificates, keep=("first_seen_at",))
-        self.instance = _replace(insert(instances), instances, keep=("started_at",))
 
 
 def _replace(statement: Any, table: Table, keep: Sequence[str] = ()) -> Any:
