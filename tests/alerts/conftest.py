@@ -6,13 +6,17 @@ import shutil
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, cast
+from zoneinfo import ZoneInfo
 
 import pytest
 from pydantic import SecretStr
 
+from driftwatch.alerts.compose import TEXT_LIMIT, compose
+from driftwatch.alerts.route import ChannelRule
+from driftwatch.alerts.wording import Voice
 from driftwatch.config import Channel
 from driftwatch.errors import StoreError
 from driftwatch.model import Event, EventKind, Json, Level
@@ -26,10 +30,9 @@ from driftwatch.store.ports import (
     Tx,
 )
 from driftwatch.store.sqlite import SqliteStore
+from tests.alerts.told import FIXES, NOON, Message
 
 T = TypeVar("T")
-
-NOON = datetime(2026, 11, 2, 12, 0, tzinfo=UTC)
 
 
 class EventMaker(Protocol):
@@ -83,6 +86,19 @@ def event() -> EventMaker:
         )
 
     return make
+
+
+@pytest.fixture
+def message() -> Message:
+    """The message that a chat channel gets, title first."""
+
+    def write(*events: Event) -> str:
+        voice = Voice(zone=ZoneInfo("Europe/Berlin"), fixes=FIXES.get)
+        composed = compose(events, ChannelRule(name="ops", scheme="slack"), voice=voice)
+        assert len(composed.body) <= TEXT_LIMIT
+        return f"{composed.title}\n\n{composed.body}\n"
+
+    return write
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""Whole messages about releases, as they arrive."""
+"""Whole messages about releases, as they arrive: a changed line here is one on somebody's phone."""
 # ruff: noqa: E501 - a line of a message is as long as it arrives
 
 from dataclasses import replace

@@ -1,0 +1,156 @@
+"""Whole messages about many servers, and about the first look, as they arrive: a changed line here is one on somebody's phone."""
+# ruff: noqa: E501 - a line of a message is as long as it arrives
+
+from datetime import timedelta
+from typing import Any
+
+from driftwatch.model import EventKind, Level
+from tests.alerts.told import NOON, REFUSED, Message, finding, result
+
+
+def test_many_servers_at_once(event: Any, message: Message) -> None:
+    outage = [
+        event(EventKind.CHANGE, server=f"api-{number:02}", result=result("transport/endpoint", REFUSED))
+        for number in range(12)
+    ]
+    other = event(
+        EventKind.RECOVERY,
+        Level.INFO,
+        server="docs",
+        subject="check:tools/pagination",
+        before="failed:loop",
+        after="verified",
+        since=NOON - timedelta(days=2),
+    )
+    assert (
+        message(*outage, other)
+        == """\
+[driftwatch] 13 servers: 12 down, 1 recovered
+
+12 servers: down - connection refused
+api-00, api-01, api-02, api-03, api-04, api-05, api-06, api-07, api-08, api-09, api-10, api-11
+transport/endpoint: verified -> failed (refused)
+Nothing listens there: the connection was refused.
+Expected a connection to api.example:443; measured connection refused by 192.0.2.7.
+Since: 2026-11-02 11:59 UTC (12:59 Europe/Berlin)
+Affected: every client
+Fix: Start the server and let its address answer POST.
+
+docs: tools/pagination verified again after 2 d
+tools/pagination: failed (loop) -> verified
+It lasted 2 d: 2026-10-31 12:00 to 2026-11-02 12:00 UTC (13:00 to 2026-11-02 13:00 Europe/Berlin).
+
+More: driftwatch status
+dw:6abaaee5
+"""
+    )
+
+
+def test_more_servers_than_fit(event: Any, message: Message) -> None:
+    checks = [
+        event(
+            EventKind.CHANGE,
+            server=f"server-number-{number:03}",
+            subject="check:tls/chain",
+            after="failed:wrong-host",
+            result=result(
+                "tls/chain",
+                finding("wrong-host", "h", f"The certificate covers only www{number}.example.", "x", "y"),
+            ),
+        )
+        for number in range(60)
+    ]
+    assert (
+        message(*checks)
+        == """\
+[driftwatch] 60 servers: 60 failed
+
+60 failed: server-number-000, server-number-001, server-number-002, server-number-003, server-number-004, server-number-005, server-number-006, server-number-007, server-number-008, server-number-009, server-number-010, server-number-011, server-number-012, server-number-013 +46 more
+
+- server-number-000: tls/chain failed - the certificate covers only www0.example
+- server-number-001: tls/chain failed - the certificate covers only www1.example
+- server-number-002: tls/chain failed - the certificate covers only www2.example
+- server-number-003: tls/chain failed - the certificate covers only www3.example
+- server-number-004: tls/chain failed - the certificate covers only www4.example
+- server-number-005: tls/chain failed - the certificate covers only www5.example
+- server-number-006: tls/chain failed - the certificate covers only www6.example
+- server-number-007: tls/chain failed - the certificate covers only www7.example
+- server-number-008: tls/chain failed - the certificate covers only www8.example
+- server-number-009: tls/chain failed - the certificate covers only www9.example
+- server-number-010: tls/chain failed - the certificate covers only www10.example
+- server-number-011: tls/chain failed - the certificate covers only www11.example
+- server-number-012: tls/chain failed - the certificate covers only www12.example
++47 more
+
+More: driftwatch status
+dw:a2926904
+"""
+    )
+
+
+def test_a_first_look_that_finds_failures(event: Any, message: Message) -> None:
+    results = [
+        result("transport/endpoint", REFUSED, code="refused"),
+    ]
+    assert (
+        message(
+            event(
+                EventKind.ADDED_WITH_PROBLEMS,
+                subject=None,
+                before=None,
+                after=None,
+                results=results,
+                blocked=["tools/pagination", "tls/chain"],
+            )
+        )
+        == """\
+[driftwatch] api-prod: first look: down - connection refused
+
+First look at this server: 1 check failed.
+2 checks are not checked because of it.
+It is recorded as it is; from now on only changes are told.
+- transport/endpoint: Nothing listens there: the connection was refused.
+Affected: every client
+Fix: Start the server and let its address answer POST.
+
+More: driftwatch history api-prod
+dw:1fdf6801
+"""
+    )
+
+
+def test_a_first_look_that_finds_several_failures(event: Any, message: Message) -> None:
+    results = [
+        result(
+            "transport/get",
+            finding("hangs", "GET", "GET neither answers nor refuses.", "405 or a stream", "nothing in 20 s"),
+        ),
+        result(
+            "tool/case-collision",
+            finding("case", "Search", "Another tool differs in case only.", "a", "b", clients=["Claude.ai"]),
+        ),
+    ]
+    assert (
+        message(
+            event(
+                EventKind.ADDED_WITH_PROBLEMS,
+                subject=None,
+                before=None,
+                after=None,
+                results=results,
+                blocked=[],
+            )
+        )
+        == """\
+[driftwatch] api-prod: first look: 2 checks failed
+
+First look at this server: 2 checks failed.
+It is recorded as it is; from now on only changes are told.
+- transport/get: GET neither answers nor refuses.
+- tool/case-collision: Search: Another tool differs in case only.
+Affected: Claude.ai
+
+More: driftwatch history api-prod
+dw:1fdf6801
+"""
+    )

@@ -1,0 +1,93 @@
+"""Whole messages about what stays as it is, as they arrive: a changed line here is one on somebody's phone."""
+# ruff: noqa: E501 - a line of a message is as long as it arrives
+
+from datetime import timedelta
+from typing import Any
+
+from driftwatch.model import EventKind, Level
+from tests.alerts.told import NEW, NOON, Message, an_incident
+
+
+def test_an_error_that_stays_open(event: Any, message: Message) -> None:
+    open_ = an_incident("1a2b", "check:tls/chain", "failed:expired", timedelta(days=2, hours=3), blocked=27)
+    acked = an_incident("3c4d", "check:tools/pagination", "failed:loop", timedelta(days=9), by="ann")
+    assert (
+        message(event(EventKind.REMINDER, subject=None, incidents=[open_], acked=[acked], stale=[]))
+        == """\
+[driftwatch] api-prod: tls/chain still failed (expired) for 2 d 3 h
+
+tls/chain: still failed (expired)
+27 checks are not checked because of it.
+Also open, and acknowledged: tools/pagination by ann.
+Since: 2026-10-31 09:00 UTC (10:00 Europe/Berlin)
+Fix: Serve the full chain: the leaf first, then every intermediate.
+Acknowledge: `driftwatch ack 1a2b1a2b` ends these reminders until something changes
+
+More: driftwatch history api-prod
+dw:1fdf6801
+"""
+    )
+
+
+def test_a_digest_of_everything_that_stays_open(event: Any, message: Message) -> None:
+    endpoint = an_incident("1a2b", "check:transport/endpoint", "failed:dns", timedelta(days=2, hours=3))
+    toolset = an_incident("3c4d", "toolset:modern:anonymous", NEW, timedelta(days=1))
+    chain = an_incident("5e6f", "check:tls/chain", "failed:expired", timedelta(hours=30))
+    assert (
+        message(
+            event(EventKind.REMINDER, subject=None, incidents=[endpoint], acked=[], stale=[]),
+            event(
+                EventKind.REMINDER,
+                server="docs",
+                subject=None,
+                incidents=[toolset, chain],
+                acked=[],
+                stale=[],
+            ),
+        )
+        == """\
+[driftwatch] 2 servers: 2 still open
+
+2 still open: api-prod, docs
+
+api-prod: still down - the name does not resolve for 2 d 3 h
+transport/endpoint: still failed (dns)
+Since: 2026-10-31 09:00 UTC (10:00 Europe/Berlin)
+Fix: Start the server and let its address answer POST.
+Acknowledge: `driftwatch ack 1a2b1a2b` ends these reminders until something changes
+
+docs: 2 problems still open, the oldest for 1 d 6 h
+2 problems still open:
+- 5e6f5e6f: tls/chain failed (expired) for 1 d 6 h, since 2026-11-01 06:00 UTC (07:00 Europe/Berlin)
+- 3c4d3c4d: Toolset (modern) not accepted (dw1:c3c3c3c3.d4d4d4d4) for 1 d, since 2026-11-01 12:00 UTC (13:00 Europe/Berlin)
+Acknowledge: `driftwatch ack docs` ends these reminders until something changes
+
+More: driftwatch status
+dw:c2c89664
+"""
+    )
+
+
+def test_checks_that_nobody_could_look_at(event: Any, message: Message) -> None:
+    since = (NOON - timedelta(days=1)).isoformat()
+    stale = [
+        {"subject": f"check:{check}", "since": since, "by": by}
+        for check, by in {
+            "tools/pagination": "auth/credential",
+            "tool/name-charset": "auth/credential",
+            "session/ended": None,
+        }.items()
+    ]
+    assert (
+        message(event(EventKind.REMINDER, Level.WARNING, subject=None, incidents=[], acked=[], stale=stale))
+        == """\
+[driftwatch] api-prod: 3 checks not looked at for more than a day
+
+3 checks not looked at for more than a day:
+- tools/pagination, tool/name-charset, since 2026-11-01 12:00 UTC (13:00 Europe/Berlin), because of auth/credential
+- session/ended, since 2026-11-01 12:00 UTC (13:00 Europe/Berlin)
+
+More: driftwatch history api-prod
+dw:1fdf6801
+"""
+    )
