@@ -273,6 +273,7 @@ ONCE = (
                     "errors/header-mismatch",
                     "errors/unknown-method",
                     "errors/unsupported-version",
+                    "network/addresses",
                     "release/replicas",
                     "transport/accept-json-only",
                     "transport/get",
