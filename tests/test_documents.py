@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from driftwatch.cli import app
+
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
@@ -40,3 +42,10 @@ def test_every_test_that_is_named_exists(document: Path) -> None:
         if name:
             text = (ROOT / file).read_text(encoding="utf-8")
             assert re.search(rf"def {name}\(", text), f"{file} has no {name}"
+
+
+def test_every_command_stands_in_the_readme() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    words = set(re.findall(r"driftwatch ([a-z]+)", readme)) | set(re.findall(r"`([a-z]+)`", readme))
+    named = [command.name for command in app.registered_commands]
+    assert {*named, *(group.name for group in app.registered_groups)} <= words
