@@ -1,4 +1,4 @@
-"""The store on SQLite: one file, one writer, any number of readers. All that only SQLite says stands here.
+"""The store on SQLite: one file, one writer, any number of readers (opened by ``connections``).
 
 Write-ahead log, so that reading never waits; ``synchronous=FULL``, because the outbox promises what was
 committed; every write transaction is IMMEDIATE, because a deferred one that reads first loses updates
@@ -15,13 +15,14 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Literal, Self, TypeVar
+from typing import Self, TypeVar
 
-from sqlalchemy import Connection, Engine, NullPool, QueuePool, create_engine, event
+from sqlalchemy import Connection
 from sqlalchemy.dialects.sqlite import insert
 
 from driftwatch.errors import StoreError
-from driftwatch.store import files, migrations
+from driftwatch.store import connections, files, migrations
+from driftwatch.store.connections import Mode
 from driftwatch.store.faults import damaged, explained
 from driftwatch.store.history import SqlReader
 from driftwatch.store.instance import InstanceLock
@@ -41,9 +42,6 @@ APPLICATION_ID = 0x64726674
 """Marks the file as driftwatch's own ("drft"), so that another program's database is never touched."""
 
 READERS = 4
-WAL_LIMIT_BYTES = 64 * 2**20
-VACUUM_PAGES = 2000
-"""Pages given back in one transaction: about 8 MB, some tens of milliseconds."""
 
 SHORTEST_HISTORY = timedelta(days=1)
 """A size limit shortens the history no further than this."""
@@ -83,8 +81,10 @@ class SqliteStore:
         self._identity: tuple[int, int] | None = None
         self._immutable = False
         self._process = Process(owner=uuid.uuid4().hex, upserts=_UPSERTS, clock=clock, alone=True)
-        self._writing = _engine(lambda: self._connect("rw"), begin="BEGIN IMMEDIATE", connections=1)
-        self._reading = _engine(lambda: self._connect("ro"), begin="BEGIN", connections=READERS)
+        self._writing = connections.engine(
+            lambda: self._connect("rw"), begin="BEGIN IMMEDIATE", connections=1
+        )
+        self._reading = connections.engine(lambda: self._connect("ro"), begin="BEGIN", connections=READERS)
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="driftwatch-write")
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="driftwatch-read")
 
@@ -143,7 +143,7 @@ class SqliteStore:
                 with closing(self._connect("rw")) as connection:
                     found = self._require_sound(connection)
             with closing(self._connect("rwc")) as connection:
-                self._prepare(connection, fresh=found is None)
+                connections.prepare(connection, self.path, fresh=found is None)
                 if found not in (None, migrations.HEAD):
                     self._keep(connection, found)
             if found != migrations.HEAD:
@@ -225,53 +225,17 @@ class SqliteStore:
 
     # --- opening
 
-    def _connect(self, mode: Literal["ro", "rw", "rwc"], *, foreign_keys: bool = True) -> sqlite3.Connection:
-        """Open the file; only ``rwc`` creates it."""
-        immutable = "&immutable=1" if self._immutable else ""
-        connection = sqlite3.connect(
-            f"{self.path.absolute().as_uri()}?mode={mode}{immutable}",
-            uri=True,
-            timeout=self._wait.total_seconds(),
-            isolation_level=None,
-            check_same_thread=False,
-            cached_statements=256,
+    def _connect(self, mode: Mode, *, foreign_keys: bool = True) -> sqlite3.Connection:
+        return connections.connect(
+            self.path, mode, wait=self._wait, immutable=self._immutable, foreign_keys=foreign_keys
         )
-        try:
-            # The root filesystem may be read-only: what is sorted or undone stays in memory.
-            connection.execute("PRAGMA temp_store = MEMORY")
-            if mode == "ro":
-                connection.execute("PRAGMA query_only = ON")
-            else:
-                connection.execute(f"PRAGMA foreign_keys = {foreign_keys:d}")
-                connection.execute("PRAGMA synchronous = FULL")
-                connection.execute(f"PRAGMA journal_size_limit = {WAL_LIMIT_BYTES}")
-        except BaseException:
-            connection.close()
-            raise
-        return connection
-
-    def _prepare(self, connection: sqlite3.Connection, *, fresh: bool) -> None:
-        """Set what is kept in the file itself, and find out whether it can be written at all.
-
-        In this order: the write-ahead log writes the first page, and then it is too late for the other.
-        """
-        if fresh:
-            connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
-        (journal,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
-        if journal != "wal":
-            raise StoreError(
-                f"{self.path}: its volume does not carry a write-ahead log (SQLite stays in {journal} "
-                "mode); put the database on a local disk"
-            )
-        connection.execute("BEGIN IMMEDIATE")
-        connection.execute("ROLLBACK")
 
     def _require_sound(self, connection: sqlite3.Connection) -> str | None:
         """The schema's revision of an existing file, which is intact and ours."""
         fault = next(files.faults(connection), None)
         if fault is not None:
             raise damaged(self.path, fault, self._newest_backup())
-        found = _revision(connection)
+        found = connections.revision(connection)
         self._require_ours(connection, found)
         return found
 
@@ -281,7 +245,7 @@ class SqliteStore:
             return
         files.require_database(self.path)
         with self._explained(), closing(self._connect_to_read()) as connection:
-            found = _revision(connection)
+            found = connections.revision(connection)
             self._require_ours(connection, found)
         if found != migrations.HEAD:
             was = "is still empty" if found is None else f"has the schema {found} of an older version"
@@ -311,7 +275,7 @@ class SqliteStore:
         return connection
 
     def _require_ours(self, connection: sqlite3.Connection, found: str | None) -> None:
-        mark = _pragma(connection, "application_id")
+        mark = connections.pragma(connection, "application_id")
         empty = found is None and not connection.execute("SELECT 1 FROM sqlite_master").fetchone()
         if mark != APPLICATION_ID and not (empty and mark == 0):
             raise StoreError(f"{self.path} is the database of another program; give another [storage] path")
@@ -327,7 +291,7 @@ class SqliteStore:
 
     def _upgrade(self, *, fresh: bool) -> None:
         # Without foreign keys: a table that is rebuilt is dropped in between. They are checked at the end.
-        engine = _engine(
+        engine = connections.engine(
             lambda: self._connect("rw", foreign_keys=False), begin="BEGIN IMMEDIATE", connections=0
         )
         with engine.begin() as connection:
@@ -404,53 +368,8 @@ class SqliteStore:
 
     def _used_bytes(self) -> int:
         with self._explained(), closing(self._connect("ro")) as connection:
-            pages, free, size = _pages(connection)
-        return (pages - free) * size
+            return connections.used_bytes(connection)
 
     def _give_back(self) -> int:
-        """Shorten the file by its free pages, some at a time; how many bytes that was."""
         with self._explained(), closing(self._connect("rw")) as connection:
-            before, free, size = _pages(connection)
-            pages = before
-            while free:
-                # As a script: of this statement ``execute`` would run one step, which frees one page.
-                connection.executescript(f"PRAGMA incremental_vacuum({VACUUM_PAGES})")
-                pages, left, _ = _pages(connection)
-                if left >= free:
-                    break
-                free = left
-            connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
-        return max(0, before - pages) * size
-
-
-def _engine(connect: Callable[[], sqlite3.Connection], *, begin: str, connections: int) -> Engine:
-    """An engine whose transactions begin the way we say; the driver's own way loses updates."""
-    if connections:
-        engine = create_engine(
-            "sqlite://", creator=connect, poolclass=QueuePool, pool_size=connections, max_overflow=0
-        )
-    else:
-        engine = create_engine("sqlite://", creator=connect, poolclass=NullPool)
-    event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(begin))
-    return engine
-
-
-def _revision(connection: sqlite3.Connection) -> str | None:
-    """The schema's revision; None where there is no schema yet."""
-    exists = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'alembic_version'").fetchone()
-    row = connection.execute("SELECT version_num FROM alembic_version").fetchone() if exists else None
-    return None if row is None else str(row[0])
-
-
-def _pragma(connection: sqlite3.Connection, name: str) -> int:
-    (value,) = connection.execute(f"PRAGMA {name}").fetchone()
-    return int(value)
-
-
-def _pages(connection: sqlite3.Connection) -> tuple[int, int, int]:
-    """Pages of the file, free ones among them, and bytes of each."""
-    return (
-        _pragma(connection, "page_count"),
-        _pragma(connection, "freelist_count"),
-        _pragma(connection, "page_size"),
-    )
+            return connections.give_back(connection)
