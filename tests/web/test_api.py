@@ -3,146 +3,25 @@
 import asyncio
 import hashlib
 import json
-import shutil
-from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-import httpx
-import jsonschema
 import pytest
 from starlette.applications import Starlette
 from starlette.routing import Route
-from starlette.types import ASGIApp
 
 from bench import fleet_db
-from driftwatch import config as configuration
-from driftwatch.clock import Clock
-from driftwatch.config import Config
 from driftwatch.errors import StoreError
-from driftwatch.model import EventKind, State, Trigger
+from driftwatch.model import EventKind, State
 from driftwatch.store.ports import Reader, Store
-from driftwatch.store.sqlite import SqliteStore
 from driftwatch.web.api import DESCRIBED
 from driftwatch.web.api.door import READS
 from driftwatch.web.api.openapi import describe
 from driftwatch.web.application import application
-from driftwatch.web.context import Context, Reloaded
 from driftwatch.web.headers import SafeHeaders
-from driftwatch.web.health import Health
-from driftwatch.web.vitals import Vitals
-
-SERVERS = 12
-READ, ADMIN = "read-token-0123456789", "admin-token-0123456789"
-DRIFTED = "server-00010"
-"""One in ten has another tool list than was accepted."""
-
-
-class Frozen:
-    """The moment at which the database was made."""
-
-    def now(self) -> datetime:
-        return fleet_db.NOW
-
-    def monotonic(self) -> float:
-        return 0.0
-
-
-@dataclass
-class Api:
-    """The application, and a client of it."""
-
-    store: Store | None
-    config: Config
-    clock: Clock = field(default_factory=Frozen)
-    woken: int = 0
-    token: str | None = READ
-    client_host: str = "192.0.2.7"
-    reloaded: Reloaded = field(default_factory=Reloaded)
-
-    def _wake(self) -> None:
-        self.woken += 1
-
-    async def _reload(self) -> Reloaded:
-        return self.reloaded
-
-    @property
-    def context(self) -> Context:
-        return Context(
-            config=lambda: self.config,
-            store=lambda: self.store,
-            health=lambda: Health(migrated=True, tick_age_s=0, database=True, oldest_message_s=None),
-            vitals=lambda: Vitals(started_at=self.clock.now(), config_loaded_at=self.clock.now()),
-            clock=self.clock,
-            reload=self._reload,
-            wake=self._wake,
-        )
-
-    async def ask(self, method: str, path: str, *, app: ASGIApp | None = None, **more: Any) -> httpx.Response:
-        headers = {"host": "driftwatch.example"} | more.pop("headers", {})
-        if self.token is not None:
-            headers["authorization"] = f"Bearer {self.token}"
-        transport = httpx.ASGITransport(
-            app or application(self.context),
-            raise_app_exceptions=False,
-            client=(self.client_host, 50_000),
-        )
-        async with httpx.AsyncClient(transport=transport, base_url="http://driftwatch.example") as client:
-            return await client.request(method, path, headers=headers, **more)
-
-    async def get(self, path: str, **query: Any) -> Any:
-        reply = await self.ask("GET", f"/api/v1{path}", params=query or None)
-        assert reply.status_code == 200, reply.text
-        return reply.json()
-
-    async def refused(self, method: str, path: str, **more: Any) -> tuple[int, str]:
-        """The status and the sentence of an error, which has the one shape."""
-        reply = await self.ask(method, f"/api/v1{path}", **more)
-        assert reply.headers["content-type"] == "application/problem+json"
-        body = reply.json()
-        assert body["type"] == "about:blank"
-        assert (body["status"], bool(body["title"])) == (reply.status_code, True)
-        return reply.status_code, body["detail"]
-
-    async def walk(self, path: str, key: str, **query: Any) -> list[Any]:
-        """Every entry of a list, by its next links."""
-        page = await self.get(path, **query)
-        found = list(page[key])
-        while page["next"]:
-            assert page[key]
-            assert len(found) < 10_000
-            page = await self.get(page["next"].removeprefix("/api/v1"))
-            found += page[key]
-        return found
-
-    def read(self, question: Callable[[Reader], Any]) -> Any:
-        assert self.store is not None
-        with self.store.read() as reader:
-            return question(reader)
-
-
-def http(folder: Path, *lines: str) -> Config:
-    path = folder / "config.toml"
-    path.write_text("\n".join(("[http]", *lines)))
-    return configuration.load(path, {})
-
-
-@pytest.fixture(scope="session")
-def fleet(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("fleet") / "fleet.db"
-    fleet_db.build(path, servers=SERVERS, days=2, minutes=60, tools=3)
-    return path
-
-
-@pytest.fixture
-async def api(tmp_path: Path, fleet: Path) -> AsyncIterator[Api]:
-    shutil.copy(fleet, tmp_path / "driftwatch.db")
-    store = SqliteStore(tmp_path / "driftwatch.db", clock=Frozen().now)
-    made = Api(store=store, config=http(tmp_path, f'read_token = "{READ}"', f'admin_token = "{ADMIN}"'))
-    yield made
-    store.close()
+from tests.web.asking import ADMIN, DRIFTED, SERVERS, Api, conforms, http
 
 
 async def test_servers_come_in_pages_by_name_with_their_states_and_what_is_open(api: Api) -> None:
@@ -346,26 +225,6 @@ def answers() -> dict[str, Any]:
     }
 
 
-def strict(schema: Any) -> Any:
-    """The schema with nothing allowed beyond what it names."""
-    if isinstance(schema, dict):
-        closed = {name: strict(member) for name, member in schema.items()}
-        return closed | ({"additionalProperties": False} if "properties" in schema else {})
-    return [strict(member) for member in schema] if isinstance(schema, list) else schema
-
-
-def conforms(reply: httpx.Response, method: str, path: str) -> None:
-    """Whether the document says exactly this of the answer."""
-    described = describe(DESCRIBED)
-    schema = described["paths"][path][method.lower()]["responses"][str(reply.status_code)]
-    wanted = schema["content"]["application/json"]["schema"]
-    jsonschema.validate(
-        reply.json(),
-        strict({**wanted, "components": described["components"]}),
-        cls=jsonschema.Draft202012Validator,
-    )
-
-
 async def test_every_reading_answer_is_what_the_document_says(api: Api) -> None:
     described = (await api.ask("GET", "/api/v1/openapi.json")).json()
     assert described == json.loads(json.dumps(describe(DESCRIBED)))
@@ -388,129 +247,6 @@ async def test_every_route_of_the_api_is_in_its_document(api: Api) -> None:
     }
     described = describe(DESCRIBED)["paths"]
     assert found == {(path, method) for path, methods in described.items() for method in methods}
-
-
-async def test_a_write_takes_the_admin_token_and_one_must_be_configured(api: Api, tmp_path: Path) -> None:
-    for token in (READ, None, ADMIN + "x"):
-        api.token = token
-        assert (await api.refused("POST", f"/servers/{DRIFTED}/check"))[0] == 401
-    api.config, api.token = http(tmp_path, f'read_token = "{READ}"', "public_status = true"), ADMIN
-    assert (await api.refused("POST", f"/servers/{DRIFTED}/check"))[0] == 403
-    assert api.woken == 0
-
-
-async def test_a_probe_that_is_asked_for_twice_waits_once(api: Api) -> None:
-    api.token = ADMIN
-    for _ in range(2):
-        reply = await api.ask("POST", f"/api/v1/servers/{DRIFTED}/check")
-        assert reply.status_code == 202
-        conforms(reply, "POST", "/servers/{name}/check")
-    waiting = api.read(lambda reader: reader.waiting_requests())
-    assert [(request.server, request.trigger) for request in waiting] == [(DRIFTED, Trigger.MANUAL)]
-    assert api.woken == 2
-
-
-async def test_accepting_by_fingerprint_ends_the_drift_and_again_changes_nothing(api: Api) -> None:
-    api.token = ADMIN
-    shown = (await api.get(f"/servers/{DRIFTED}"))["surfaces"][0]
-    body = {"fingerprint": shown["fingerprint"], "reason": "release 2.4", "by": "Ada"}
-    path = f"/api/v1/servers/{DRIFTED}/accept"
-    first, second = [await api.ask("POST", path, json=body) for _ in range(2)]
-    conforms(first, "POST", "/servers/{name}/accept")
-    assert (first.json()["subjects"], second.json()["subjects"]) == ([shown["subject"]], [])
-    after = await api.get(f"/servers/{DRIFTED}")
-    assert (after["surfaces"][0]["accepted"], after["incidents"]) == (shown["fingerprint"], [])
-    (event,) = (await api.get("/events", kind="accepted"))["events"]
-    assert event["details"] == {"by": "Ada", "reason": "release 2.4"}
-    wrong = {**body, "fingerprint": "dw1:00000000.00000000"}
-    assert (await api.refused("POST", f"/servers/{DRIFTED}/accept", json=wrong))[0] == 422
-
-
-async def test_an_incident_is_acknowledged_once(api: Api) -> None:
-    api.token = ADMIN
-    first, second = [await api.ask("POST", "/api/v1/incidents/incident-10/ack", json={}) for _ in range(2)]
-    conforms(first, "POST", "/incidents/{id}/ack")
-    assert [reply.json()["incidents"][0]["again"] for reply in (first, second)] == [False, True]
-    assert (await api.refused("POST", "/incidents/nothing/ack"))[0] == 404
-
-
-async def test_a_silence_is_seen_at_its_servers_until_it_is_lifted(api: Api) -> None:
-    api.token = ADMIN
-    body = {"tags": ["eu"], "for": "2h", "reason": "moving house"}
-    made = await api.ask("POST", "/api/v1/silences", json=body)
-    assert made.status_code == 201
-    conforms(made, "POST", "/silences")
-    silence = made.json()
-    assert silence["in_force"]
-    muted = [each["name"] for each in await api.walk("/servers", "servers") if each["silences"]]
-    assert muted == ["server-00000", "server-00005", "server-00010"]
-    lifted = await api.ask("DELETE", f"/api/v1/silences/{silence['id']}?by=Ada")
-    conforms(lifted, "DELETE", "/silences/{id}")
-    assert (await api.get("/silences"))["silences"] == []
-    assert len((await api.get("/silences", all="true"))["silences"]) == 1
-    assert (await api.refused("DELETE", f"/silences/{silence['id']}"))[0] == 404
-
-
-async def test_a_reload_says_what_it_changed_or_what_is_wrong_with_the_file(api: Api) -> None:
-    api.token = ADMIN
-    api.reloaded = Reloaded(added=("new",), renamed=(("old", "other"),), restart=("http.listen",))
-    reply = await api.ask("POST", "/api/v1/reload")
-    conforms(reply, "POST", "/reload")
-    assert reply.json()["renamed"] == [{"before": "old", "after": "other"}]
-    api.reloaded = Reloaded(problems=("config.toml:3: http.listen: no port",))
-    assert await api.refused("POST", "/reload") == (422, "configuration: config.toml:3: http.listen: no port")
-    api.token = READ
-    assert (await api.refused("POST", "/reload"))[0] == 401
-
-
-async def test_a_message_is_given_up_or_tried_again(api: Api) -> None:
-    api.token = ADMIN
-    path = "/messages/message-drift-00010"
-    for action, status in (("retry", "pending"), ("drop", "dropped")):
-        reply = await api.ask("POST", f"/api/v1{path}/{action}")
-        conforms(reply, "POST", f"/messages/{{id}}/{action}")
-        assert reply.json()["status"] == status
-    assert (await api.refused("POST", f"{path}/retry"))[0] == 422
-
-
-@pytest.mark.parametrize(
-    ("more", "status", "words"),
-    [
-        ({"json": {}}, 422, "fingerprint: Field required; reason: Field required"),
-        ({"json": {"fingerprint": "x", "reason": "y", "forse": 1}}, 422, "forse: unknown"),
-        ({"json": {"fingerprint": "x", "reson": "y"}}, 422, 'did you mean "reason"?'),
-        ({"json": {"fingerprint": 5, "reason": "y"}}, 422, "fingerprint: "),
-        ({"json": [1]}, 422, "body: "),
-        ({"content": b"{", "headers": {"content-type": "application/json"}}, 400, "not JSON"),
-        ({"content": b"[" * 10_000, "headers": {"content-type": "application/json"}}, 400, "not JSON"),
-        ({"data": {"fingerprint": "x", "reason": "y"}}, 415, "application/json"),
-        ({"content": b'{"a":1}', "headers": {"content-type": "text/plain"}}, 415, "application/json"),
-        ({"content": b'{"a":1}'}, 415, "application/json"),
-        ({"content": b"x" * 300_000, "headers": {"content-type": "application/json"}}, 413, "longer than"),
-        ({"json": {"fingerprint": "x", "reason": "y" * 1001}}, 422, "reason: "),
-        (
-            {
-                "content": b'{"fingerprint":"\\ud800","reason":"\\u0000"}',
-                "headers": {"content-type": "application/json"},
-            },
-            422,
-            "",
-        ),
-    ],
-)
-async def test_a_body_that_cannot_be_used_is_told_where_and_why(
-    api: Api, more: dict[str, Any], status: int, words: str
-) -> None:
-    api.token = ADMIN
-    found, detail = await api.refused("POST", f"/servers/{DRIFTED}/accept", **more)
-    assert (found, words in detail) == (status, True), detail
-
-
-async def test_a_wrong_method_is_told_the_right_ones(api: Api) -> None:
-    for method in ("PUT", "PATCH", "OPTIONS", "TRACE", "DELETE"):
-        reply = await api.ask(method, "/api/v1/silences")
-        assert reply.status_code == 405
-        assert {"GET", "POST"} <= set(reply.headers["allow"].split(", "))
 
 
 async def test_texts_of_a_watched_server_never_break_the_json(api: Api) -> None:

@@ -16,9 +16,7 @@ from driftwatch.store.sqlite import SqliteStore
 from driftwatch.web import protocol, server
 from driftwatch.web.application import application
 from tests.service.world import PATIENCE_S, serving
-from tests.web.test_api import ADMIN, DRIFTED, READ, Api, Frozen, api, fleet, http
-
-__all__ = ["api", "fleet"]
+from tests.web.asking import ADMIN, DRIFTED, READ, Api, Frozen, http
 
 HEAD = f"Host: driftwatch\r\nAuthorization: Bearer {ADMIN}\r\nConnection: close\r\n"
 

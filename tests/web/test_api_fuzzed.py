@@ -14,9 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from driftwatch.store.sqlite import SqliteStore
 from driftwatch.web.api import DESCRIBED
 from driftwatch.web.application import application
-from tests.web.test_api import ADMIN, READ, Api, Frozen, fleet, http
-
-__all__ = ["fleet"]
+from tests.web.asking import ADMIN, READ, Api, Frozen, http
 
 schemathesis = pytest.importorskip("schemathesis", reason="schemathesis is not installed")
 CONFORMANCE = pytest.importorskip("schemathesis.specs.openapi.checks")
