@@ -165,6 +165,11 @@ class Fingerprint:
         """The baseline's name, ``dw1:<contract>.<surface>``."""
         return f"{self.algorithm}:{self.contract}.{self.surface}"
 
+    @property
+    def short(self) -> str:
+        """The pair as people read it, and as ``accept`` takes it."""
+        return f"{self.algorithm}:{self.contract[:8]}.{self.surface[:8]}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SurfaceSummary:

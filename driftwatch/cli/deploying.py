@@ -130,8 +130,10 @@ def _text(said: "Json", *, waited: bool) -> str:
     lines = [f"deploy {plain(said['ref'])}: {verdict}"]
     lines += [f"  {plain(name)}: {_line(each)}" for name, each in sorted(said["servers"].items())]
     if said["gates"]:
-        passed = f"not passed: {', '.join(said['tripped'])}" if said["tripped"] else _undecided(said)
-        lines.append(f"gate {', '.join(said['gates'])}: {passed}")
+        passed = (
+            f"not passed, because of {' and '.join(said['tripped'])}" if said["tripped"] else _undecided(said)
+        )
+        lines.append(f"gate ({', '.join(said['gates'])}): {passed}")
     lines.append(f"follow it: {plain(said['status_url'])}")
     return "\n".join(lines)
 

@@ -34,7 +34,7 @@ def diff(
     A release is named by its ref or id: the list that was there when that deploy had settled.
     """
     from driftwatch import views
-    from driftwatch.alerts.wording.calm import short_pair
+    from driftwatch.alerts.wording.calm import short_pair, subject_words
     from driftwatch.report.changes import changes_to_markdown, changes_to_text
 
     store = open_readonly(load_beside(config))
@@ -47,7 +47,12 @@ def diff(
         print_json({"schema": "driftwatch/diff/1", **views.diff(server, compared)})
     else:
         sides = [
-            (each.subject, short_pair(each.before.pair), short_pair(each.after.pair), each.diff)
+            (
+                subject_words(each.subject),
+                short_pair(each.before.pair),
+                short_pair(each.after.pair),
+                each.diff,
+            )
             for each in compared
         ]
         if markdown:

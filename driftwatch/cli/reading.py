@@ -83,7 +83,7 @@ def history(
         )
         return
     typer.echo(f"{server}: events, newest first")
-    typer.echo(tables.columns([tables.event_row(event, named=False) for event in events]) or "  none")
+    typer.echo(tables.columns(tables.event_rows(events, named=False)) or "  none")
     typer.echo(f"\n{server}: runs, newest first")
     typer.echo(tables.columns([tables.run_row(run) for run in runs]) or "  none")
 
@@ -116,7 +116,7 @@ def events(
     if as_json:
         print_json({"schema": "driftwatch/events/1", "events": [views.event(event) for event in found]})
         return
-    typer.echo(tables.columns([tables.event_row(event) for event in found]) or "Nothing happened.")
+    typer.echo(tables.columns(tables.event_rows(found)) or "Nothing happened.")
 
 
 def _since(given: str, now: datetime) -> datetime:

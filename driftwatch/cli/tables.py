@@ -1,6 +1,6 @@
 """How commands show what is remembered: rows of a table."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 
 from driftwatch.alerts.fold import Story
@@ -70,8 +70,13 @@ def message_row(record: MessageRecord, now: datetime) -> tuple[str, ...]:
     )
 
 
-def event_row(event: Event, *, named: bool = True) -> tuple[str, ...]:
-    """One event: when, how bad, where unless that is known, and what in the words of a message."""
+def event_rows(events: Iterable[Event], *, named: bool = True) -> list[tuple[str, ...]]:
+    """Events, those that read the same once: one change in both eras of a server is two of them."""
+    return list(dict.fromkeys(_event_row(event, named=named) for event in events))
+
+
+def _event_row(event: Event, *, named: bool) -> tuple[str, ...]:
+    """When, how bad, where unless that is known, and what in the words of a message."""
     note = describe(Story(event, event), Voice())
     phrase = f"{note.phrase} {note.release.ending}" if note.release else note.phrase
     where = (event.server or "driftwatch",) if named else ()

@@ -214,6 +214,6 @@ def _told(report: Report) -> str:
 
 
 def _prints(report: Report) -> str:
-    prints = {surface.fingerprint.contract[:12] for surface in report.surfaces if surface.fingerprint}
+    prints = {surface.fingerprint.short for surface in report.surfaces if surface.fingerprint}
     eras = " and ".join(f"{surface.era} ({surface.revision})" for surface in report.surfaces)
-    return f"{report.surfaces[0].tools} tools, fingerprint {', '.join(sorted(prints))}…, {eras}"
+    return f"{report.surfaces[0].tools} tools, fingerprint {', '.join(sorted(prints))}, {eras}"

@@ -115,9 +115,10 @@ def _section(title: str, results: Sequence[Result]) -> Iterator[str]:
         if result.findings:
             yield "| subject | era | what | measured | expected |"
             yield "| --- | --- | --- | --- | --- |"
-            yield from map(_row, result.findings[:ROWS])
-            if len(result.findings) > ROWS:
-                yield f"| … | | {len(result.findings) - ROWS} more | | |"
+            rows = _rows(result.findings)
+            yield from rows[:ROWS]
+            if len(rows) > ROWS:
+                yield f"| … | | {len(rows) - ROWS} more | | |"
             yield ""
         elif result.reason:
             yield escaped(result.reason)
@@ -126,10 +127,16 @@ def _section(title: str, results: Sequence[Result]) -> Iterator[str]:
         yield ""
 
 
-def _row(finding: Finding) -> str:
-    texts = (finding.message, finding.measured, finding.expected)
-    cells = [escaped(finding.subject, 64), finding.era.value if finding.era else "", *map(escaped, texts)]
-    return f"| {' | '.join(cells)} |"
+def _rows(findings: Sequence[Finding]) -> list[str]:
+    """A row for each finding; one that is the same in both eras is one."""
+    rows: dict[tuple[str, ...], dict[str, None]] = {}
+    for finding in findings:
+        said = (finding.subject, finding.message, finding.measured, finding.expected)
+        rows.setdefault(said, {})[finding.era.value if finding.era else ""] = None
+    return [
+        f"| {escaped(subject, 64)} | {', '.join(filter(None, eras))} | {' | '.join(map(escaped, texts))} |"
+        for (subject, *texts), eras in rows.items()
+    ]
 
 
 def _not_checked(results: Sequence[Result]) -> Iterator[str]:

@@ -137,7 +137,7 @@ def _surface(surface: SurfaceSummary) -> Iterator[str]:
     if name:
         yield name
     if surface.fingerprint is not None:
-        yield f"fingerprint {surface.fingerprint.algorithm}:{surface.fingerprint.contract[:12]}"
+        yield f"fingerprint {surface.fingerprint.short}"
 
 
 def _server_name(info: Json) -> str:

@@ -4,6 +4,8 @@
 from datetime import timedelta
 from typing import Any
 
+import pytest
+
 from driftwatch.model import EventKind, Level
 from tests.alerts.told import NOON, REFUSED, Message, finding, result
 
@@ -330,4 +332,18 @@ It was not checked for 1 d 2 h, since 2026-11-01 10:00 UTC (11:00 Europe/Berlin)
 More: driftwatch history api-prod
 dw:1fdf6801
 """
+    )
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("http-4xx", "it refuses the first request"),
+        ("no-handshake", "it refuses the handshake"),
+        ("redirect", "it redirects to where no client follows"),
+    ],
+)
+def test_why_a_server_is_down_is_said_in_words(event: Any, message: Message, code: str, words: str) -> None:
+    assert message(event(EventKind.CHANGE, after=f"failed:{code}")).startswith(
+        f"[driftwatch] api-prod: down - {words}\n"
     )

@@ -154,3 +154,18 @@ More: driftwatch history api-prod
 dw:1fdf6801
 """
     )
+
+
+def test_the_fix_of_a_first_look_says_which_of_several_checks_it_mends(event: Any, message: Message) -> None:
+    results = [
+        result(
+            "transport/content-type",
+            finding("wrong", "reply", "Clients drop the reply.", "application/json", "text/plain"),
+        ),
+        result(
+            "transport/get",
+            finding("hangs", "GET", "GET neither answers nor refuses.", "405 or a stream", "nothing in 20 s"),
+        ),
+    ]
+    told = message(event(EventKind.ADDED_WITH_PROBLEMS, results=results, blocked=[]))
+    assert "Fix: transport/content-type: Answer POST with application/json or text/event-stream.\n" in told

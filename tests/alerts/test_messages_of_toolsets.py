@@ -254,3 +254,26 @@ More: driftwatch history api-prod
 dw:1fdf6801
 """
     )
+
+
+def test_a_breaking_way_back_to_the_accepted_list_asks_for_no_acceptance(
+    event: Any, message: Message
+) -> None:
+    gone = change("tool-removed", "breaking", 'tool "search" removed.')
+    back = replace(drift(event, gone, accepted=True), kind=EventKind.TOOLSET_RETURNED)
+    assert (
+        message(back)
+        == """\
+[driftwatch] api-prod: toolset is back - 1 tool removed (breaking)
+
+Toolset (modern): dw1:a1a1a1a1.b2b2b2b2 -> dw1:c3c3c3c3.d4d4d4d4
+It is a list that was seen before.
+- tool "search" removed.
+Since: 2026-11-02 11:59 UTC (12:59 Europe/Berlin)
+Affected: existing callers, whose calls fail
+Baseline: the new list; nothing is to be accepted by hand
+
+More: driftwatch history api-prod
+dw:1fdf6801
+"""
+    )

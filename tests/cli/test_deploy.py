@@ -119,14 +119,14 @@ def test_it_announces_with_an_address_and_a_token_and_no_configuration(
 @pytest.mark.parametrize(
     ("answer", "code", "told"),
     [
-        ((200, over("ok", gates=["failed", "drift"])), 0, "gate failed, drift: passed"),
+        ((200, over("ok", gates=["failed", "drift"])), 0, "gate (failed, drift): passed"),
         ((200, over("risk", gates=["failed", "drift"])), 0, "28 verified, 0 failed, 2 observed risk"),
         (
             (409, over("breaking", CHANGED, gates=["failed", "drift"], tripped=["drift"])),
             1,
-            "1 tool renamed (breaking)\ngate failed, drift: not passed: drift",
+            "1 tool renamed (breaking)\ngate (failed, drift): not passed, because of drift",
         ),
-        ((409, over("unsettled", gates=["failed"])), 3, "gate failed: not judged"),
+        ((409, over("unsettled", gates=["failed"])), 3, "gate (failed): not judged"),
         ((409, over("inconclusive", gates=["failed"])), 3, "bookshop: inconclusive"),
     ],
 )

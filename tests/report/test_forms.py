@@ -267,6 +267,15 @@ def test_markdown_begins_with_what_counts() -> None:
     assert "| add\\_note | modern | Unknown keys are refused. | just that | nothing of the kind |" in text
 
 
+def test_markdown_has_one_row_for_what_is_the_same_in_both_eras() -> None:
+    both = [finding(era=era) for era in (Era.MODERN, Era.LEGACY)]
+    text = to_markdown(report(result("mcp/envelope", State.FAILED, *both, finding("other"))), frozenset())
+    assert [line for line in text.splitlines() if "Unknown keys" in line] == [
+        "| add\\_note | modern, legacy | Unknown keys are refused. | just that | nothing of the kind |",
+        "| other | modern | Unknown keys are refused. | just that | nothing of the kind |",
+    ]
+
+
 def test_markdown_names_why_checks_were_not_checked() -> None:
     assert "<details><summary>" in to_markdown(unreachable(), frozenset())
     assert "connection refused" in to_markdown(unreachable(), frozenset())

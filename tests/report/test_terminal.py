@@ -24,8 +24,8 @@ def test_the_header_says_what_was_visited_and_what_was_found() -> None:
     assert lines[1].startswith(
         "reachable · certificate ends in 72 days · full probe · 6 requests in 0.25 s ·"
     )
-    assert "modern 2026-07-28 · 1 tool · notes 1 · fingerprint dw1:aaaaaaaaaaaa" in lines
-    assert "legacy 2025-11-25 · 1 tool · notes 1 · fingerprint dw1:aaaaaaaaaaaa" in lines
+    assert "modern 2026-07-28 · 1 tool · notes 1 · fingerprint dw1:aaaaaaaa.bbbbbbbb" in lines
+    assert "legacy 2025-11-25 · 1 tool · notes 1 · fingerprint dw1:aaaaaaaa.bbbbbbbb" in lines
 
 
 def test_a_list_that_was_not_read_to_its_end_says_so() -> None:

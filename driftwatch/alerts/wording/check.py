@@ -28,8 +28,11 @@ DOWN = {
     "refused": "connection refused",
     "timeout": "no answer in time",
     "reset": "connection reset",
+    "http-4xx": "it refuses the first request",
     "http-5xx": "it answers with a server error",
+    "no-handshake": "it refuses the handshake",
     "not-mcp": "what answers is not an MCP server",
+    "redirect": "it redirects to where no client follows",
 }
 """The root check's codes in words for a lock screen."""
 
@@ -167,6 +170,7 @@ def added_with_problems(event: Event, voice: Voice) -> Note:
     down = DOWN.get(str(worst[0].get("code"))) if first == ROOT else None
     blocked = strings(event.details.get("blocked"))
     what = f"down - {down}" if down else f"{count(len(worst), 'check')} failed"
+    fix = voice.fix(first) if first else None
     return Note(
         server=event.server,
         level=event.level,
@@ -180,7 +184,7 @@ def added_with_problems(event: Event, voice: Voice) -> Note:
         items=tuple(_first_look(item) for item in worst),
         release=release(event.details),
         affected=_affected([finding for item in worst for finding in _findings(item)], everyone=bool(down)),
-        fix=voice.fix(first) if first else None,
+        fix=f"{first}: {fix}" if fix and len(worst) > 1 else fix,
     )
 
 

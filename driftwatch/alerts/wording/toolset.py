@@ -72,7 +72,8 @@ def blip(first: Event, last: Event, voice: Voice) -> Note:
 
 def _note(event: Event, voice: Voice, phrase: str, *remarks: str) -> Note:
     diff, details = _diff(event), event.details
-    summary, worst = _summary(diff), _worst(diff)
+    summary = _summary(diff)
+    to_accept = _worst(diff) == toolset.BREAKING and not details.get("accepted")
     if diff is None:
         remarks = (*remarks, "The earlier list is not stored any more, so there is no comparison.")
     return Note(
@@ -86,7 +87,7 @@ def _note(event: Event, voice: Voice, phrase: str, *remarks: str) -> Note:
         release=release(details),
         affected=_affected(diff),
         baseline=_baseline(event),
-        fix=voice.fix(DRIFT) if worst == toolset.BREAKING or _flagged(diff) else None,
+        fix=voice.fix(DRIFT) if to_accept or _flagged(diff) else None,
     )
 
 
