@@ -30,6 +30,7 @@ from driftwatch.store.ports import (
     Tx,
 )
 from driftwatch.store.sqlite import SqliteStore
+from tests.alerts.house import House
 from tests.alerts.told import FIXES, NOON, Message
 
 T = TypeVar("T")
@@ -250,6 +251,17 @@ def channel() -> Callable[..., Channel]:
         return Channel.model_validate({"name": name, "url": SecretStr(url), "pace": pace, **settings})
 
     return make
+
+
+@pytest.fixture
+def house(store: Any, sender: Any, clock: Any, channel: Callable[..., Channel]) -> House:
+    return House(store, sender, clock, [channel("ops")])
+
+
+@pytest.fixture
+def two(store: Any, sender: Any, clock: Any, channel: Callable[..., Channel]) -> House:
+    """A house with two channels."""
+    return House(store, sender, clock, [channel("ops"), channel("mail")])
 
 
 @dataclass
