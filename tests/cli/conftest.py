@@ -1,10 +1,12 @@
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from driftwatch import cli
+from driftwatch.demo.sample import SampleServer
+from tests.cli.running import sample_server
 
 
 @dataclass(frozen=True)
@@ -37,3 +39,9 @@ def driftwatch(
         return Ended(code, out, err)
 
     return run
+
+
+@pytest.fixture
+def sample() -> Iterator[tuple[SampleServer, str]]:
+    with sample_server() as running:
+        yield running

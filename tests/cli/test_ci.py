@@ -14,7 +14,7 @@ import yaml
 
 from driftwatch.demo.sample import SampleServer
 from tests.cli.conftest import Command
-from tests.cli.test_commands import sample_server, unused_url
+from tests.cli.running import sample_server, unused_url
 
 URL = "https://staging.example.com/mcp"
 

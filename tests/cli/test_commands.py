@@ -1,17 +1,11 @@
 """What a person sees at the command line: output, messages and exit codes."""
 
-import asyncio
 import contextlib
 import json
 import os
-import signal
-import socket
 import sqlite3
 import subprocess
 import sys
-import threading
-import urllib.request
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,43 +15,8 @@ from jsonschema import Draft202012Validator
 from driftwatch import checks
 from driftwatch.demo.sample import SampleServer
 from driftwatch.report import SCHEMA
-from driftwatch.web.server import HttpServer
 from tests.cli.conftest import Command
-
-PROGRAM = [sys.executable, "-m", "driftwatch"]
-
-
-@contextlib.contextmanager
-def sample_server() -> Iterator[tuple[SampleServer, str]]:
-    """The sample server in a thread of its own, because commands bring their own loop."""
-    sample, server = SampleServer("v1"), HttpServer("127.0.0.1", 0)
-    thread = threading.Thread(target=lambda: asyncio.run(server.run(sample.application)))
-    thread.start()
-    try:
-        yield sample, f"http://127.0.0.1:{server.port}/mcp"
-    finally:
-        server.stop()
-        thread.join()
-
-
-@pytest.fixture
-def sample() -> Iterator[tuple[SampleServer, str]]:
-    with sample_server() as running:
-        yield running
-
-
-def unused_url() -> str:
-    with socket.create_server(("127.0.0.1", 0)) as closed_again:
-        return f"http://127.0.0.1:{closed_again.getsockname()[1]}/mcp"
-
-
-def write_config(folder: Path, url: str, *, alert: str = "", extra: str = "") -> Path:
-    path = folder / "config.toml"
-    channel = f'[[alert]]\nname = "ops"\nurl = "{alert}"\n' if alert else ""
-    http = "" if "[http]" in extra else '[http]\nlisten = "127.0.0.1:0"\n'
-    path.write_text(f'{extra}\n{http}[[server]]\nname = "api"\nurl = "{url}"\n{channel}', encoding="utf-8")
-    return path
-
+from tests.cli.running import sample_server, unused_url, write_config
 
 # --- probe and judge
 
@@ -262,189 +221,6 @@ def test_a_database_that_is_not_ours_is_refused_and_left_as_it_is(
     assert "driftwatch.db" in ended.err
     assert "Traceback" not in ended.err
     assert (path.read_bytes() if path.is_file() else None) == before
-
-
-# --- run, healthcheck and notify test, as processes
-
-
-def start(folder: Path, *words: str) -> "subprocess.Popen[str]":
-    process = subprocess.Popen(
-        [*PROGRAM, *words],
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={key: value for key, value in os.environ.items() if not key.startswith("DRIFTWATCH")},
-    )
-    return limited(process)
-
-
-def limited(process: "subprocess.Popen[str]") -> "subprocess.Popen[str]":
-    """End a process that outlives every test; what reads from it then ends too."""
-    watchdog = threading.Timer(120, process.kill)
-    watchdog.daemon = True
-    watchdog.start()
-    return process
-
-
-def read_until(process: "subprocess.Popen[str]", message: str) -> dict[str, Any]:
-    """Read JSON log lines until one has this message; the process's end ends the wait too."""
-    assert process.stdout is not None
-    for text in process.stdout:
-        line: dict[str, Any] = json.loads(text)
-        if line["message"] == message:
-            return line
-    raise AssertionError(f"the service ended without {message!r}: {process.communicate()}")
-
-
-@pytest.mark.parametrize("name", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_the_service_with_exit_0_and_a_closed_database(
-    tmp_path: Path, sample: tuple[SampleServer, str], name: signal.Signals
-) -> None:
-    write_config(tmp_path, sample[1], alert=unused_url().replace("http://", "json://"))
-    process = start(tmp_path, "run")
-    run = read_until(process, "run")
-    assert run["server"] == "api"
-    assert run["reachable"] is True
-    process.send_signal(name)
-    out, err = process.communicate(timeout=30)
-    assert (process.returncode, err) == (0, "")
-    assert json.loads(out.splitlines()[-1])["message"] == "stopped"
-    assert not (tmp_path / "driftwatch.db-wal").exists()
-
-
-def test_a_hang_up_makes_the_service_read_its_configuration_again(
-    tmp_path: Path, sample: tuple[SampleServer, str]
-) -> None:
-    path = write_config(tmp_path, sample[1], alert=unused_url().replace("http://", "json://"))
-    process = start(tmp_path, "run")
-    read_until(process, "run")
-    text = path.read_text(encoding="utf-8")
-    path.write_text(f'{text}\n[[server]]\nname = "second"\nurl = "{sample[1]}"\n', encoding="utf-8")
-    process.send_signal(signal.SIGHUP)
-    assert read_until(process, "reloaded")["added"] == ["second"]
-    process.terminate()
-    _, err = process.communicate(timeout=30)
-    assert (process.returncode, err) == (0, "")
-
-
-def test_a_hanging_server_and_a_hanging_receiver_do_not_hold_up_the_end(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        port = silent.getsockname()[1]
-        write_config(tmp_path, f"http://127.0.0.1:{port}/mcp", alert=f"json://127.0.0.1:{port}/")
-        process = start(tmp_path, "run")
-        silent.settimeout(30)
-        visitor, _ = silent.accept()
-        process.terminate()
-        _, err = process.communicate(timeout=30)
-        visitor.close()
-    assert (process.returncode, err) == (0, "")
-
-
-def test_a_second_service_on_the_same_database_refuses_and_names_the_first(
-    tmp_path: Path, sample: tuple[SampleServer, str]
-) -> None:
-    write_config(tmp_path, sample[1])
-    first = start(tmp_path, "run")
-    read_until(first, "started")
-    second = subprocess.run([*PROGRAM, "run"], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert second.returncode == 3
-    assert f"{first.pid}" in second.stderr
-    first.terminate()
-    first.communicate(timeout=30)
-
-
-def test_reading_commands_and_the_health_check_work_beside_the_service(
-    driftwatch: Command, tmp_path: Path, sample: tuple[SampleServer, str]
-) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        listen = f"127.0.0.1:{free.getsockname()[1]}"
-    write_config(tmp_path, sample[1], extra=f'[http]\nlisten = "{listen}"\n')
-    assert driftwatch("healthcheck").code == 1
-    process = start(tmp_path, "run")
-    read_until(process, "run")
-    try:
-        assert driftwatch("healthcheck").code == 0
-        with urllib.request.urlopen(f"http://{listen}/healthz", timeout=10) as reply:
-            assert reply.status == 200
-        status = driftwatch("status")
-        assert status.code == 0
-        assert "api" in status.out
-        (server,) = json.loads(driftwatch("status", "--json").out)["servers"]
-        assert server["last_run"]["states"]["verified"] > 0
-        assert sum(server["states"].values()) == len(checks.catalogue)
-        history = json.loads(driftwatch("history", "api", "--json").out)
-        assert {event["kind"] for event in history["events"]} >= {"baseline"}
-        assert driftwatch("history", "other").code == 2
-        # A configured server's probe knows its baseline.
-        report = json.loads(driftwatch("probe", "api", "--json").out)
-        assert {check["id"]: check["state"] for check in report["checks"]}[
-            "release/fingerprint"
-        ] == "verified"
-        sample[0].deploy("v2")
-        drifted = driftwatch("probe", "api", "--json")
-        assert drifted.code == 1
-        assert process.poll() is None
-    finally:
-        process.terminate()
-        process.communicate(timeout=30)
-
-
-def test_a_test_message_goes_through_the_outbox_with_and_without_a_service(
-    driftwatch: Command, tmp_path: Path, sample: tuple[SampleServer, str]
-) -> None:
-    write_config(tmp_path, sample[1], alert=unused_url().replace("http://", "json://"))
-    refused = driftwatch("notify", "test", "--timeout", "20")
-    assert refused.code == 1
-    assert "ops:" in refused.out
-    process = start(tmp_path, "run")
-    read_until(process, "started")
-    try:
-        through = driftwatch("notify", "test", "ops", "--json", "--timeout", "20")
-        (channel,) = json.loads(through.out)["channels"]
-        assert (channel["channel"], channel["sent"], through.code) == ("ops", False, 1)
-        assert channel["problem"] == "connection refused"
-    finally:
-        process.terminate()
-        process.communicate(timeout=30)
-    assert driftwatch("notify", "test", "nobody").code == 2
-
-
-# --- outputs that are closed or full
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
-@pytest.mark.parametrize("command", ["checks", "checks --json", "explain tls/chain", "--version"])
-def test_an_output_that_cannot_be_written_ends_with_3_and_one_line(command: str) -> None:
-    with Path("/dev/full").open("wb") as full:
-        ended = subprocess.run(
-            [*PROGRAM, *command.split()], stdout=full, stderr=subprocess.PIPE, check=False, text=True
-        )
-    assert ended.returncode == 3
-    assert ended.stderr == "driftwatch: the output cannot be written: No space left on device\n"
-
-
-@pytest.mark.parametrize("redirection", [">&-", "2>&-", ">&- 2>&-"])
-def test_a_closed_output_changes_nothing_but_the_output(redirection: str, tmp_path: Path) -> None:
-    command = f"'{sys.executable}' -m driftwatch probe {unused_url()} --save saved.json {redirection}"
-    environment = {**os.environ, "PYTHONPATH": str(Path.cwd())}
-    ended = subprocess.run(
-        ["sh", "-c", command], capture_output=True, check=False, text=True, cwd=tmp_path, env=environment
-    )
-    assert ended.returncode == 1
-    assert "Traceback" not in ended.stdout + ended.stderr
-    assert (tmp_path / "saved.json").exists()
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read every file")
-def test_a_configuration_that_may_not_be_read_is_told_like_every_other_problem(
-    driftwatch: Command, tmp_path: Path
-) -> None:
-    (tmp_path / "config.toml").write_text("", encoding="utf-8")
-    (tmp_path / "config.toml").chmod(0)
-    ended = driftwatch("config", "check", "-c", "config.toml")
-    assert ended.code == 2
-    assert ended.err.startswith("driftwatch: config.toml: ")
 
 
 # --- demo and help

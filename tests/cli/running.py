@@ -1,0 +1,74 @@
+"""A server to probe, a configuration that names it, and driftwatch as a process."""
+
+import asyncio
+import contextlib
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from driftwatch.demo.sample import SampleServer
+from driftwatch.web.server import HttpServer
+
+PROGRAM = [sys.executable, "-m", "driftwatch"]
+
+
+@contextlib.contextmanager
+def sample_server() -> Iterator[tuple[SampleServer, str]]:
+    """The sample server in a thread of its own, because commands bring their own loop."""
+    sample, server = SampleServer("v1"), HttpServer("127.0.0.1", 0)
+    thread = threading.Thread(target=lambda: asyncio.run(server.run(sample.application)))
+    thread.start()
+    try:
+        yield sample, f"http://127.0.0.1:{server.port}/mcp"
+    finally:
+        server.stop()
+        thread.join()
+
+
+def unused_url() -> str:
+    with socket.create_server(("127.0.0.1", 0)) as closed_again:
+        return f"http://127.0.0.1:{closed_again.getsockname()[1]}/mcp"
+
+
+def write_config(folder: Path, url: str, *, alert: str = "", extra: str = "") -> Path:
+    path = folder / "config.toml"
+    channel = f'[[alert]]\nname = "ops"\nurl = "{alert}"\n' if alert else ""
+    http = "" if "[http]" in extra else '[http]\nlisten = "127.0.0.1:0"\n'
+    path.write_text(f'{extra}\n{http}[[server]]\nname = "api"\nurl = "{url}"\n{channel}', encoding="utf-8")
+    return path
+
+
+def start(folder: Path, *words: str) -> "subprocess.Popen[str]":
+    process = subprocess.Popen(
+        [*PROGRAM, *words],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={key: value for key, value in os.environ.items() if not key.startswith("DRIFTWATCH")},
+    )
+    return limited(process)
+
+
+def limited(process: "subprocess.Popen[str]") -> "subprocess.Popen[str]":
+    """End a process that outlives every test; what reads from it then ends too."""
+    watchdog = threading.Timer(120, process.kill)
+    watchdog.daemon = True
+    watchdog.start()
+    return process
+
+
+def read_until(process: "subprocess.Popen[str]", message: str) -> dict[str, Any]:
+    """Read JSON log lines until one has this message; the process's end ends the wait too."""
+    assert process.stdout is not None
+    for text in process.stdout:
+        line: dict[str, Any] = json.loads(text)
+        if line["message"] == message:
+            return line
+    raise AssertionError(f"the service ended without {message!r}: {process.communicate()}")
