@@ -16,7 +16,8 @@ def config(tmp_path: Path) -> Path:
     path = tmp_path / "config.toml"
     path.write_text('[storage]\npath = "data/driftwatch.db"\nbackup_dir = "backups"\n')
     (tmp_path / "data").mkdir()
-    SqliteStore(tmp_path / "data/driftwatch.db").migrate()
+    with closing(SqliteStore(tmp_path / "data/driftwatch.db")) as store:
+        store.migrate()
     return path
 
 

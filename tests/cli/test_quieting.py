@@ -1,7 +1,7 @@
 """Commands about what people know of already, on a database that a test has filled."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ ID = "1a2b3c4d-0000-4000-8000-000000000000"
 
 
 @pytest.fixture
-def filled(tmp_path: Path) -> SqliteStore:
+def filled(tmp_path: Path) -> Iterator[SqliteStore]:
     """Two servers; of one the address is refused since two hours, and its toolset is not accepted."""
     path = tmp_path / "config.toml"
     path.write_text('[[server]]\nname = "api"\nurl = "https://api.example/mcp"\n', encoding="utf-8")
@@ -42,7 +42,8 @@ def filled(tmp_path: Path) -> SqliteStore:
         tx.lock_server("api")
         tx.record_run(run("api", id_="run-1", taken_at=NOW))
         tx.apply("api", Changes(states=states, incidents=opened, events=(changed,)), [plan])
-    return store
+    yield store
+    store.close()
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """A backup a day, whatever the restarts."""
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -28,8 +29,10 @@ class Scene:
 
 
 @pytest.fixture
-def scene(tmp_path: Path) -> Scene:
-    return Scene(tmp_path)
+def scene(tmp_path: Path) -> Iterator[Scene]:
+    made = Scene(tmp_path)
+    yield made
+    made.store.close()
 
 
 async def test_there_is_one_a_day_and_only_the_newest_are_kept(scene: Scene) -> None:
