@@ -18,7 +18,7 @@ SHORTEST_SECRET = 4
 
 
 class Redactor:
-    """Replaces every known secret in a text, also in its URL-encoded and base64 forms."""
+    """Replaces every known secret in a text, also URL-encoded, in base64, and as JSON escapes it."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         """Secrets shorter than SHORTEST_SECRET are ignored."""
@@ -31,7 +31,9 @@ class Redactor:
         for secret in secrets:
             if len(secret) >= SHORTEST_SECRET:
                 encoded = base64.b64encode(secret.encode()).decode()
-                forms |= {secret, quote(secret, safe=""), encoded, encoded.rstrip("=")}
+                # A line of JSON escapes quotes, backslashes and letters beyond ASCII.
+                escaped = json.dumps(secret)[1:-1]
+                forms |= {secret, quote(secret, safe=""), escaped, encoded, encoded.rstrip("=")}
         # The longest first, so that a secret inside another one leaves no rest behind.
         self._forms = sorted(forms, key=len, reverse=True)
 

@@ -75,7 +75,8 @@ def resource_metadata(authorization: Authorization, surfaces: tuple[Surface, ...
 
     It is looked for as clients do: at the address that the challenge names, at the well-known address with
     the endpoint's path, at the one without. The first that answers decides. `resource` has to be the
-    endpoint's URL, and `authorization_servers` has to name one. Addresses on other hosts are not fetched.
+    endpoint's URL, and `authorization_servers` has to name one. Addresses on other hosts or ports are not
+    fetched.
 
     Why it matters:
         This document is the only way from your server to its sign-in. A client that does not find it, or

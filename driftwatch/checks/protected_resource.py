@@ -15,7 +15,7 @@ NO_VERDICT = frozenset({408, 429})
 SUBJECT = "oauth-protected-resource"
 
 _UNFETCHED = {
-    "other-host": "The challenge names an address on another host, which driftwatch does not ask.",
+    "other-host": "The challenge names an address on another host or port, which driftwatch does not ask.",
     "plain-http": "The challenge names an address over plain http.",
 }
 _DEFAULT_PORTS = {"https": 443, "http": 80}

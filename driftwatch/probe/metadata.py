@@ -15,6 +15,9 @@ from driftwatch.probe.request import Read, Reply, Request
 PROTECTED_RESOURCE = "/.well-known/oauth-protected-resource"
 AUTHORIZATION_SERVER = "/.well-known/oauth-authorization-server"
 
+_UPGRADE = (80, 443)
+"""From plain http to https, each at its own port."""
+
 Send = Callable[[Request], Awaitable[Reply]]
 
 
@@ -27,9 +30,9 @@ def named_by(challenges: Sequence[Challenge]) -> str | None:
 async def find(send: Send, resource: str, named: str | None, *, older: bool = False) -> tuple[Metadata, ...]:
     """Look for the protected-resource metadata (RFC 9728) in the order in which clients must.
 
-    The address that the challenge names is asked only on the endpoint's own host. After the first document
-    that is there, no further one is asked for. ``older`` adds the root document of RFC 8414, by which the
-    revision 2025-03-26 found its authorization server.
+    The address that the challenge names is asked only on the endpoint's own host and port. After the first
+    document that is there, no further one is asked for. ``older`` adds the root document of RFC 8414, by
+    which the revision 2025-03-26 found its authorization server.
     """
     found: list[Metadata] = []
     for where, url, why_not in _places(resource, named, older=older):
@@ -87,6 +90,9 @@ def _closed(endpoint: Place, named: str) -> Missing | None:
         return Missing("it is no absolute http or https URL", "bad-url")
     if there.host != endpoint.host:
         return Missing("it is on another host: not fetched", "other-host")
+    # Other ports of that host are other services, which may answer this machine alone.
+    if there.port != endpoint.port and (endpoint.port, there.port) != _UPGRADE:
+        return Missing("it is on another port: not fetched", "other-host")
     if there.scheme == "http" != endpoint.scheme and not is_loopback(there.host):
         return Missing("it is plain http: not fetched", "plain-http")
     return None

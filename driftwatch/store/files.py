@@ -5,7 +5,7 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -42,6 +42,15 @@ def require_no_orphan(database: Path) -> None:
             f"{database} is missing, but {_log(database)} is there and holds what was written last; put the "
             "database back, or move that file away to begin a new history"
         )
+
+
+def create(database: Path) -> None:
+    """An empty file for this user's eyes only, where there is none; SQLite gives its log the same mode.
+
+    Whatever stands in the way is for SQLite to say when it opens the file.
+    """
+    with suppress(OSError):
+        os.close(_create(database))
 
 
 def has_log(database: Path) -> bool:
@@ -171,7 +180,6 @@ def backups(folder: Path, database: Path, note: str = "*") -> list[Path]:
 
 
 def _create(path: Path) -> int:
-    # A copy holds what the database holds: it is for the same eyes only.
     return os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
 
 

@@ -142,6 +142,7 @@ class SqliteStore:
             if self.path.exists() and self.path.stat().st_size:
                 with closing(self._connect("rw")) as connection:
                     found = self._require_sound(connection)
+            files.create(self.path)
             with closing(self._connect("rwc")) as connection:
                 connections.prepare(connection, self.path, fresh=found is None)
                 if found not in (None, migrations.HEAD):

@@ -7,6 +7,7 @@ request that came through a proxy, or names this machine by a foreign host name,
 import hashlib
 import hmac
 import ipaddress
+import re
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
@@ -21,7 +22,12 @@ COOKIE = "driftwatch"
 
 PASS_LIFETIME = timedelta(days=30)
 
-_PROXY_HEADERS = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")
+_PROXY_HEADERS = frozenset(
+    {"forwarded", "via", "x-real-ip", "x-client-ip", "true-client-ip", "cf-connecting-ip", "fly-client-ip"}
+)
+"""With everything that begins with ``x-forwarded-``."""
+
+_HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\[\]:@/?#\\\s]+)(?::[0-9]{1,5})?", re.ASCII)
 
 
 class Access:
@@ -93,15 +99,20 @@ def bearer(request: Request) -> bytes:
 def from_loopback(request: Request) -> bool:
     """Whether a request was made on this machine, to this machine.
 
-    A page on the internet can make a browser here send requests, but not with a host name of ours.
+    A page on the internet can make a browser here send requests, but not with a host name of ours. HTTP/1.0
+    is what nginx long spoke to whom it forwards to, with our own host name and nothing that tells of it.
     """
-    if request.client is None or any(name in request.headers for name in _PROXY_HEADERS):
+    if request.client is None or request.scope.get("http_version") == "1.0":
         return False
-    return _is_loopback(request.client.host) and _is_loopback(request.url.hostname or "")
+    if any(name in _PROXY_HEADERS or name.startswith("x-forwarded-") for name in request.headers):
+        return False
+    # Not request.url: without a usable Host it names the address of our own socket.
+    named = _HOST.fullmatch(request.headers.get("host", ""))
+    return named is not None and _is_loopback(request.client.host) and _is_loopback(named[1].strip("[]"))
 
 
 def _is_loopback(host: str) -> bool:
-    if host == "localhost":
+    if host.lower() == "localhost":
         return True
     try:
         address = ipaddress.ip_address(host)

@@ -140,6 +140,20 @@ async def test_the_address_of_another_host_is_never_asked() -> None:
     assert state(evidence, "auth/resource-metadata") == (State.OBSERVED_RISK, "other-host")
 
 
+async def test_another_port_of_the_same_host_is_never_asked() -> None:
+    asked: list[Incoming] = []
+
+    async def beside(incoming: Incoming) -> Answer:
+        asked.append(incoming)
+        return Answer(status=404)
+
+    async with serving(beside) as other:
+        gate = Gate(challenge=f'Bearer resource_metadata="{other.url("/admin/metadata")}"', documents={})
+        evidence, _ = await seen(gate)
+    assert not asked
+    assert state(evidence, "auth/resource-metadata") == (State.OBSERVED_RISK, "other-host")
+
+
 async def test_a_redirect_of_the_metadata_is_not_followed() -> None:
     elsewhere = Answer(status=302, headers=(("Location", "/login"),))
     evidence, visit = await seen(Gate(challenge="Bearer", documents={PATH: elsewhere}))

@@ -79,6 +79,19 @@ def test_a_new_database_is_created_and_a_second_start_leaves_it_as_it_is(tmp_pat
     assert read(path) == ["e2"]
 
 
+def test_a_new_database_and_its_log_are_for_the_eyes_of_its_user_only(tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        with opened(tmp_path / "new.db") as store:
+            store.migrate()
+            with store.write() as tx:
+                tx.record_event(event("e2", server=None), ())
+            modes = {item.name: item.stat().st_mode & 0o777 for item in tmp_path.iterdir()}
+    finally:
+        os.umask(before)
+    assert modes == {"new.db": 0o600, "new.db-wal": 0o600, "new.db-shm": 0o600}
+
+
 def test_the_new_file_gives_space_back_and_says_whose_it_is(path: Path) -> None:
     with closing(sqlite3.connect(path)) as connection:
         values = [
@@ -308,7 +321,7 @@ class TestReadOnlyVolumes:
         in_process(path, "with store.write() as tx: tx.record_event(event('e2'), ())\nimport os; os._exit(9)")
         folder = Path(tempfile.mkdtemp(prefix="driftwatch-readonly-"))
         for name in (path.name, path.name + "-wal"):
-            shutil.copy(path.with_name(name), folder)
+            shutil.copyfile(path.with_name(name), folder / name)
         folder.chmod(0o555)
         with (
             as_nobody(),

@@ -31,11 +31,17 @@ def config(folder: Path, *lines: str) -> Config:
     return configuration.load(path, {})
 
 
-def request(*headers: tuple[str, str], client: str = "127.0.0.1", host: str = "127.0.0.1:8080") -> Request:
+def request(
+    *headers: tuple[str, str],
+    client: str = "127.0.0.1",
+    host: str = "127.0.0.1:8080",
+    http_version: str = "1.1",
+) -> Request:
     pairs: Sequence[tuple[str, str]] = (("host", host), *headers)
     return Request(
         {
             "type": "http",
+            "http_version": http_version,
             "method": "GET",
             "path": "/",
             "query_string": b"",
@@ -95,6 +101,38 @@ def test_without_a_token_pages_are_for_this_machine_only_and_nobody_writes(bare:
 )
 def test_only_what_was_sent_here_to_here_is_from_loopback(given: Request, *, here: bool) -> None:
     assert from_loopback(given) is here
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "",
+        "a b",
+        "\u00ff",
+        "localhost.",
+        "evil.example@127.0.0.1",
+        "127.0.0.1@evil.example",
+        "127.0.0.1/evil.example",
+        "evil.example/@127.0.0.1",
+        "evil.example#@localhost",
+        "[::1",
+        "localhost:x",
+        "127.0.0.1, evil.example",
+    ],
+)
+def test_a_host_that_is_none_does_not_count_as_this_machine(host: str) -> None:
+    assert not from_loopback(request(host=host))
+
+
+@pytest.mark.parametrize(
+    "name", ["X-Forwarded-Proto", "X-Forwarded-Port", "CF-Connecting-IP", "X-Client-IP", "Via"]
+)
+def test_whatever_a_proxy_adds_shows_that_there_is_one(name: str) -> None:
+    assert not from_loopback(request((name, "https")))
+
+
+def test_a_proxy_that_adds_nothing_is_known_by_the_version_it_speaks() -> None:
+    assert not from_loopback(request(http_version="1.0"))
 
 
 def test_each_token_opens_its_own_door_and_the_admin_token_all(closed: Access) -> None:

@@ -1,5 +1,6 @@
 """A token for a cookie: who gets one, for how long, and where it leads."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
@@ -8,7 +9,9 @@ import httpx
 import pytest
 
 from driftwatch.web.access import COOKIE
+from driftwatch.web.hooks import bodies
 from driftwatch.web.pages.login import ATTEMPTS, inside
+from tests.service.world import PATIENCE_S
 from tests.web.paging import Pages, shown, words
 
 TOKEN = "read-token-0123456789"
@@ -68,6 +71,19 @@ async def test_a_wrong_token_is_refused_and_after_some_the_address_waits(closed:
     assert 0 < int(answer.headers["retry-after"]) <= 300
     closed.clock.advance(timedelta(minutes=6))
     assert (await log_in(closed)).status_code == 303
+
+
+async def test_a_form_that_arrives_slowly_or_never_ends_is_given_up(
+    closed: Pages, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bodies, "BODY_DEADLINE_S", 0.1)
+    reader, writer = await asyncio.open_connection("127.0.0.1", httpx.URL(closed.url).port)
+    writer.write(b"POST /login HTTP/1.1\r\nHost: x\r\nContent-Length: 8000\r\n\r\ntoken=")
+    async with asyncio.timeout(PATIENCE_S):
+        assert b" 408 " in await reader.read()
+    writer.close()
+    endless = b"x" * (bodies.BODY_LIMIT + 1)
+    assert (await closed.http.post("/login", content=endless)).status_code == 413
 
 
 async def test_a_form_of_another_site_is_refused(closed: Pages) -> None:

@@ -1,5 +1,6 @@
 """What pages say, to whom, and that nothing else leaves with it."""
 
+import asyncio
 import os
 import re
 import shlex
@@ -9,6 +10,7 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 import typer
 import typer.core
@@ -34,6 +36,13 @@ EVERY_PAGE = (
     "/outbox?status=dead",
     "/login",
 )
+
+
+async def test_a_request_without_a_path_is_not_found(pages: Pages) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", httpx.URL(pages.url).port)
+    writer.write(b"GET ? HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+    assert (await reader.read()).startswith(b"HTTP/1.1 404 ")
+    writer.close()
 
 
 async def test_the_fleet_is_told_worst_first_in_words_and_counts(pages: Pages) -> None:

@@ -10,6 +10,7 @@ from starlette.routing import Route
 
 from driftwatch.clock import Clock
 from driftwatch.web.access import COOKIE, PASS_LIFETIME
+from driftwatch.web.hooks.bodies import receive
 from driftwatch.web.pages.site import Site
 
 BODY_LIMIT = 8192
@@ -61,13 +62,14 @@ def routes(site: Site) -> list[Route]:
     async def login(request: Request) -> Response:
         if is_foreign(request):
             return site.problem(request, 403, "Not from here", "This form was sent by another website.")
+        # Before the count is looked at: what arrives slowly must not be judged by how it was when it began.
+        given = await fields(request)
         address = request.client.host if request.client else ""
         wait = throttle.wait_s(address)
         if wait:
             told = "Too many wrong tokens came from this address.", f"It may try again in {wait} seconds."
             headers = {"retry-after": str(wait)}
             return site.problem(request, 429, "Wait a little", *told, headers=headers)
-        given = await fields(request)
         wanted = inside(given.get("next", ""))
         if not site.access.opens(given.get("token", "")):
             throttle.wrong(address)
@@ -124,12 +126,13 @@ def is_https(request: Request) -> bool:
 
 
 async def fields(request: Request) -> dict[str, str]:
-    """The first value of each field of a form; empty for what is no form, or too much."""
-    body = b""
-    async for part in request.stream():
-        body += part
-        if len(body) > BODY_LIMIT:
-            return {}
+    """The first value of each field of a form; empty for what is no form, or too much.
+
+    Raises HTTPException for what does not arrive in time, as ``receive`` does.
+    """
+    body = await receive(request)
+    if len(body) > BODY_LIMIT:
+        return {}
     try:
         given = parse_qs(body.decode(), max_num_fields=10)
     except ValueError:

@@ -68,7 +68,7 @@ Handler = Callable[[Request, Exception], Awaitable[Response]]
 
 def is_for_people(request: Request) -> bool:
     """Whether a browser asks, at an address that is no machine's door."""
-    door = request.url.path.split("/")[1]
+    door = request.url.path.lstrip("/").partition("/")[0]
     return door not in MACHINES and "text/html" in request.headers.get("accept", "")
 
 
@@ -142,7 +142,8 @@ class Site:
                     )
                 case _:
                     said = "A bug in driftwatch", "Its log has the trace."
-            kept = {name: answer.headers[name] for name in ("allow", "retry-after") if name in answer.headers}
+            wanted = ("allow", "connection", "retry-after")
+            kept = {name: answer.headers[name] for name in wanted if name in answer.headers}
             return self.problem(request, answer.status_code, *said, headers=kept)
 
         return tell
