@@ -14,6 +14,9 @@ from driftwatch.transitions import Incident
 HEADING = ("server", *(state.words for state in State), "fingerprint", "certificate", "last probe", "next")
 """The columns of status_row."""
 
+LATE = timedelta(minutes=1)
+"""A visit that is later than this is said to be: most likely no service runs."""
+
 
 def status_row(item: ServerOverview, now: datetime) -> tuple[str, ...]:
     """One server: its states by number, fingerprint, certificate, and when it is visited."""
@@ -25,7 +28,7 @@ def status_row(item: ServerOverview, now: datetime) -> tuple[str, ...]:
         " ".join(sorted(pairs)) or "-",
         f"{item.certificate.days_left(now)} days" if item.certificate else "-",
         _ago(now - run.taken_at) if run else "never",
-        _ahead(item.record.confirm_due_at or item.record.next_due_at, now),
+        _due(item.record.confirm_due_at or item.record.next_due_at, now),
     )
 
 
@@ -104,6 +107,11 @@ def columns(rows: Sequence[tuple[str, ...]]) -> str:
 
 def _ago(span: timedelta) -> str:
     return f"{_span(span)} ago"
+
+
+def _due(at: datetime, now: datetime) -> str:
+    late = now - at
+    return f"{_span(late)} late" if late > LATE else _ahead(at, now)
 
 
 def _ahead(at: datetime, now: datetime) -> str:

@@ -277,3 +277,11 @@ More: driftwatch history api-prod
 dw:1fdf6801
 """
     )
+
+
+def test_an_earlier_list_that_is_not_the_accepted_one_is_called_so(event: Any, message: Message) -> None:
+    gone = change("tool-removed", "breaking", 'tool "search" removed.')
+    back = replace(drift(event, gone), kind=EventKind.TOOLSET_RETURNED)
+    told = message(back)
+    assert told.startswith("[driftwatch] api-prod: an earlier toolset is back - 1 tool removed (breaking)\n")
+    assert "Baseline: still the old list, until the new one is accepted" in told

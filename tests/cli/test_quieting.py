@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from driftwatch.cli.tables import status_row
 from driftwatch.store.ports import DeliveryPlan
 from driftwatch.store.sqlite import SqliteStore
 from driftwatch.transitions import Changes
@@ -168,3 +169,15 @@ def test_what_accept_prints_can_be_copied_and_json_has_it_whole(
     assert driftwatch(*words).out == "api: accepted dw1:1a2b3c4d.5e6f7a8b for Toolset (modern)\n"
     again = read(*words)
     assert (again["fingerprint"], list(again["subjects"])) == (PAIR, [])
+
+
+def test_status_says_by_how_much_a_visit_is_late(filled: SqliteStore) -> None:
+    with filled.read() as reader:
+        item = reader.overview(limit=1)[0]
+    due = item.record.next_due_at
+    assert [status_row(item, due + timedelta(minutes=late))[-1] for late in (-3, 0, 1, 120)] == [
+        "in 3 min",
+        "now",
+        "now",
+        "2 h late",
+    ]

@@ -47,7 +47,8 @@ def returned(event: Event, voice: Voice) -> Note:
         if seen
         else "It is a list that was seen before."
     )
-    return _note(event, voice, "toolset is back", known)
+    phrase = "toolset is back" if event.details.get("accepted") else "an earlier toolset is back"
+    return _note(event, voice, phrase, known)
 
 
 def blip(first: Event, last: Event, voice: Voice) -> Note:
@@ -80,7 +81,7 @@ def _note(event: Event, voice: Voice, phrase: str, *remarks: str) -> Note:
         server=event.server,
         level=event.level,
         phrase=f"{phrase} - {summary}" if summary else phrase,
-        tally=phrase,
+        tally=phrase.removeprefix("an "),
         lines=(_moved(event), *remarks, *_warnings(diff), *gap_line(details)),
         items=_items(diff),
         since=began(event),
