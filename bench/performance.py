@@ -2,8 +2,9 @@
 
     python -m bench.performance [--quick] [--only NAME...]
 
-Takes about half an hour on a quiet machine; ``--quick`` leaves the large fleets out. What was not run keeps
-its former section. Figures are what this machine gave; compare them with each other, not with another's.
+Takes about an hour on a quiet machine; ``--quick`` leaves the large fleets and the soak out. What was not
+run keeps its former section. Figures are what this machine gave; compare them with each other, not with
+another's.
 """
 
 import argparse
@@ -93,6 +94,13 @@ BENCHES = (
         "A fleet of 10,000",
         "Ten thousand servers every five minutes.",
         fleet(10_000, 300, 5, "--concurrency", "16"),
+        large=True,
+    ),
+    Bench(
+        "soak",
+        "A soak",
+        "Half an hour of changes, faults, deploys, dead channels, edits and restarts, told exactly once.",
+        ("-m", "bench.soak"),
         large=True,
     ),
 )
