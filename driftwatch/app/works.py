@@ -22,7 +22,7 @@ from driftwatch.schedule.backups import Backups
 from driftwatch.schedule.certificates import CertificateDates
 from driftwatch.schedule.due import DueTimes
 from driftwatch.schedule.heartbeat import Heartbeat
-from driftwatch.schedule.queue import LocalQueue
+from driftwatch.schedule.queue import ProbeQueue
 from driftwatch.schedule.reminders import Reminders
 from driftwatch.schedule.resuming import Resuming
 from driftwatch.schedule.storage import StorageFaults
@@ -58,7 +58,7 @@ class Works:
         """What is in force."""
         self._clock = outside.clock
         self.health = Health(migrated=False, tick_age_s=None, database=True, oldest_message_s=None)
-        self.queue = LocalQueue(
+        self.queue = ProbeQueue(
             concurrency=config.monitor.concurrency,
             per_host=config.monitor.per_host,
             host_of=wiring.host_of,

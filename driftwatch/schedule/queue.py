@@ -6,7 +6,6 @@ import itertools
 import logging
 from collections import Counter
 from collections.abc import Awaitable, Callable
-from typing import Protocol
 
 from driftwatch.model import ProbeRequest
 
@@ -15,20 +14,7 @@ log = logging.getLogger("driftwatch.service")
 Handler = Callable[[ProbeRequest], Awaitable[None]]
 
 
-class ProbeQueue(Protocol):
-    """Who carries out a request; the store has already recorded it."""
-
-    async def run(self, handle: Handler) -> None:
-        """Carry out requests until cancelled."""
-
-    def wake(self) -> None:
-        """There may be something to do."""
-
-    def depth(self) -> int:
-        """How many requests wait or run."""
-
-
-class LocalQueue:
+class ProbeQueue:
     """A bounded number of probes at a time, at most one per server and a few per host."""
 
     def __init__(self, *, concurrency: int, per_host: int, host_of: Callable[[str], str]) -> None:

@@ -18,7 +18,7 @@ from driftwatch.clock import Clock, StepWatch
 from driftwatch.errors import StoreError
 from driftwatch.model import Event, EventKind, Level
 from driftwatch.schedule.due import DueTimes
-from driftwatch.schedule.queue import LocalQueue
+from driftwatch.schedule.queue import ProbeQueue
 from driftwatch.store.ports import Schedule, ServerRecord, Store, Tx
 
 log = logging.getLogger("driftwatch.service")
@@ -41,7 +41,7 @@ class Ticker:
         self,
         *,
         store: Store,
-        queue: LocalQueue,
+        queue: ProbeQueue,
         clock: Clock,
         due_times: Mapping[str, DueTimes],
         chores: Mapping[str, tuple[timedelta, Callable[[], Awaitable[None]]]],

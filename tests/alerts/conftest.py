@@ -32,6 +32,7 @@ from driftwatch.store.ports import (
 from driftwatch.store.sqlite import SqliteStore
 from tests.alerts.house import House
 from tests.alerts.told import FIXES, NOON, Message
+from tests.clocks import StandingClock
 
 T = TypeVar("T")
 
@@ -102,27 +103,9 @@ def message() -> Message:
     return write
 
 
-@dataclass
-class StandingClock:
-    """Time moves when a test says so; both clocks together."""
-
-    wall: datetime = NOON
-    ticks: float = 1000.0
-
-    def now(self) -> datetime:
-        return self.wall
-
-    def monotonic(self) -> float:
-        return self.ticks
-
-    def advance(self, span: timedelta) -> None:
-        self.wall += span
-        self.ticks += span.total_seconds()
-
-
 @pytest.fixture
 def clock() -> StandingClock:
-    return StandingClock()
+    return StandingClock(NOON)
 
 
 @pytest.fixture(scope="session")

@@ -22,6 +22,7 @@ from driftwatch.schedule.resuming import Resuming
 from driftwatch.store.ports import Delivery, DeliveryOutcome, MessageRecord, Reader, ServerRecord, Tx
 from driftwatch.store.sqlite import SqliteStore
 from tests.checks.factories import evidence, shut
+from tests.clocks import StandingClock
 
 T = TypeVar("T")
 
@@ -34,22 +35,6 @@ HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)
 
 UP, DOWN, REFUSED = evidence(), shut("timeout"), shut("refused")
-
-
-@dataclass
-class StreetClock:
-    wall: datetime = NOON
-    ticks: float = 1000.0
-
-    def now(self) -> datetime:
-        return self.wall
-
-    def monotonic(self) -> float:
-        return self.ticks
-
-    def advance(self, span: timedelta) -> None:
-        self.wall += span
-        self.ticks += span.total_seconds()
 
 
 @dataclass
@@ -78,7 +63,7 @@ class Street:
         channels: Sequence[Channel] = (),
     ) -> None:
         self.path = path
-        self.clock = StreetClock(start)
+        self.clock = StandingClock(start)
         self.alerts = alerts or Alerts()
         self.channels = tuple(channels) or (channel("ops"),)
         self.servers: dict[str, tuple[str, ...]] = {"api": ("prod",), "lab": ()}

@@ -15,6 +15,7 @@ from driftwatch.observe import Watched
 from driftwatch.probe import Target
 from driftwatch.schedule.certificates import CertificateDates
 from driftwatch.store.sqlite import SqliteStore
+from tests.clocks import StandingClock
 from tests.store.world import certificate, run, server, state
 
 START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -23,26 +24,10 @@ ENDPOINT = "check:transport/endpoint"
 
 
 @dataclass
-class TwoClocks:
-    wall: datetime = START
-    steady: float = 0.0
-
-    def now(self) -> datetime:
-        return self.wall
-
-    def monotonic(self) -> float:
-        return self.steady
-
-    def advance(self, span: timedelta) -> None:
-        self.wall += span
-        self.steady += span.total_seconds()
-
-
-@dataclass
 class Desk:
     """The chore over a real store, with one server whose certificate ends in 20 days."""
 
-    clock: TwoClocks
+    clock: StandingClock
     store: SqliteStore
     chore: CertificateDates
     told: list[str] = field(default_factory=list)
@@ -75,7 +60,7 @@ class Desk:
 
 @contextlib.asynccontextmanager
 async def desk(folder: Path) -> AsyncIterator[Desk]:
-    clock = TwoClocks()
+    clock = StandingClock(START)
     store = SqliteStore(folder / "driftwatch.db", clock=clock.now)
     store.migrate()
     with store.write() as tx:

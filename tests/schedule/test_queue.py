@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from driftwatch.model import Depth, ProbeRequest, Trigger
-from driftwatch.schedule.queue import LocalQueue
+from driftwatch.schedule.queue import ProbeQueue
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -47,8 +47,8 @@ class Visits:
             await self._moved.wait_for(lambda: len(self.started) >= count)
 
 
-def make(*, concurrency: int = 8, per_host: int = 2) -> LocalQueue:
-    return LocalQueue(
+def make(*, concurrency: int = 8, per_host: int = 2) -> ProbeQueue:
+    return ProbeQueue(
         concurrency=concurrency, per_host=per_host, host_of=lambda server: server.split("/", maxsplit=1)[0]
     )
 

@@ -13,7 +13,7 @@ from apscheduler.events import EVENT_JOB_MAX_INSTANCES
 from driftwatch.errors import StoreError
 from driftwatch.model import Depth, EventKind, ProbeRequest, Trigger
 from driftwatch.schedule.due import DueTimes
-from driftwatch.schedule.queue import LocalQueue
+from driftwatch.schedule.queue import ProbeQueue
 from driftwatch.schedule.ticker import TICK, Ticker
 from driftwatch.store.ports import Reader, ServerRecord
 from driftwatch.store.sqlite import SqliteStore
@@ -48,7 +48,7 @@ class Desk:
 
     clock: TwoClocks
     store: SqliteStore
-    queue: LocalQueue
+    queue: ProbeQueue
     ticker: Ticker
 
     def take(self) -> list[tuple[str, Depth, Trigger]]:
@@ -79,7 +79,7 @@ async def desk(
     store.migrate()
     with store.write() as tx:
         tx.import_servers([record(name, START) for name in servers], START)
-    queue = LocalQueue(concurrency=concurrency, per_host=2, host_of=lambda server: server)
+    queue = ProbeQueue(concurrency=concurrency, per_host=2, host_of=lambda server: server)
     due_times = {
         name: DueTimes(name, interval=QUARTER, full_interval=QUARTER * 24, random=lambda: 0.0)
         for name in servers
