@@ -153,6 +153,8 @@ def valid_name(value: str) -> str:
         raise InvalidValueError(
             'a name has no "/" and does not begin with "-": addresses and commands use it'
         )
+    if value in {".", ".."}:
+        raise InvalidValueError('"." and ".." are no names: browsers drop them from an address')
     return value
 
 
