@@ -16,6 +16,8 @@ from bench.watched import rows
 REPEAT = "(possible repeat of "
 GROWN_SHARE = 0.05
 """What memory may gain over the second half: less than the noise of one garbage collection."""
+WARM_S = 600
+"""A process that was watched for less is still filling its caches; its memory is shown and not judged."""
 GROWN_COUNT = 5
 """What files and threads may gain, between the medians of two quarters of the second half."""
 PROBE_BYTES = 250
@@ -127,8 +129,9 @@ def names_servers(events: Sequence[Told], arrivals: Sequence[Arrival]) -> Iterat
 
 def stayed_small(samples: Sequence[Sample], database: Path) -> Iterator[str]:
     """Memory, files, threads and the database over the second half."""
-    gained = slope(samples) * (samples[-1].at - samples[0].at)
-    if gained > GROWN_SHARE * statistics.mean(sample.memory_kb for sample in samples):
+    lasted = samples[-1].at - samples[0].at
+    gained = slope(samples) * lasted
+    if lasted >= WARM_S and gained > GROWN_SHARE * statistics.mean(each.memory_kb for each in samples):
         yield f"memory grew by {gained / 1024:.1f} MB in the second half"
     quarter = len(samples) // 4
     for name in ("files", "threads"):
