@@ -165,9 +165,11 @@ def _verdict(ledger: Ledger, step: Step, diff: Diff | None) -> Verdict:
     _, era, credential = after.subject.split(":", 2)
     seen_before = _seen_before(ledger, after)
     accepted = after.confirmed == after.accepted
+    # To go back to what is accepted ends the trouble, whatever it breaks for who has followed the change.
+    recovers = before.confirmed != before.accepted == after.confirmed
     return Verdict(
         kind=EventKind.TOOLSET_RETURNED if seen_before else EventKind.TOOLSET_CHANGED,
-        level=diff.level if diff else Level.WARNING,
+        level=Level.INFO if recovers else diff.level if diff else Level.WARNING,
         good=accepted,
         details={
             "diff": diff.to_json() if diff else None,

@@ -92,7 +92,7 @@ def test_a_toolset_that_is_back_after_an_edit_is_said_to_be_back() -> None:
     timeline.probes(2, HEALTHY)
     timeline.probes(3, HEALTHY.offering("abd"))
     timeline.settings = "edited"
-    assert timeline.probes(3, HEALTHY) == [f"error toolset_returned {MODERN} {pair('abd')} -> {pair('abc')}"]
+    assert timeline.probes(3, HEALTHY) == [f"info toolset_returned {MODERN} {pair('abd')} -> {pair('abc')}"]
 
 
 def test_a_stretch_never_begins_before_the_one_that_it_ends() -> None:

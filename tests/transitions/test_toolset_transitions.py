@@ -85,7 +85,7 @@ def test_a_toolset_that_was_confirmed_before_is_said_to_be_back() -> None:
     timeline.now += 7 * HOUR
     back = timeline.now
     said = timeline.probes(3, HEALTHY)
-    assert said == [f"error {RETURNED} {pair('abd')} -> {pair('abc')}"]
+    assert said == [f"info {RETURNED} {pair('abd')} -> {pair('abc')}"]
     (event,) = timeline.of(EventKind.TOOLSET_RETURNED)
     assert event.details["seen_before"] == changed.isoformat()  # until then it was the confirmed one
     assert event.since == back
