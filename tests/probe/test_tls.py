@@ -351,13 +351,13 @@ class Shown:
 
 @pytest.mark.parametrize("damage", [b"version", b"issuer", b"subject"])
 def test_a_certificate_that_is_nonsense_inside_is_no_certificate(damage: bytes) -> None:
-    der = intermediate().certificate.public_bytes(Encoding.DER)
-    names = [at for at in range(len(der)) if der.startswith(b"\x31", at) and der.startswith(b"\x30", at + 2)]
-    # The version stands in the first tag [0]; issuer and subject are the first two sets of attributes.
+    certificate = intermediate().certificate
+    der = certificate.public_bytes(Encoding.DER)
+    # The version stands in the first tag [0]; the first set of a name begins two bytes into it.
     at, byte = {
         b"version": (der.index(b"\xa0\x03\x02\x01") + 4, 88),
-        b"issuer": (names[0], 0x30),
-        b"subject": (names[1], 0x30),
+        b"issuer": (der.index(certificate.issuer.public_bytes()) + 2, 0x30),
+        b"subject": (der.index(certificate.subject.public_bytes()) + 2, 0x30),
     }[damage]
     broken = der[:at] + bytes([byte]) + der[at + 1 :]
     error = ssl.SSLCertVerificationError(1, "not accepted")
