@@ -1,5 +1,5 @@
 # syntax=docker/dockerfile:1
-FROM docker.io/library/python:3.13-slim AS build
+FROM python:3.13-slim AS build
 WORKDIR /src
 # Exactly the packages of the lock file, checked by their hashes, in a layer of their own.
 COPY requirements.lock ./
@@ -11,7 +11,7 @@ RUN /opt/driftwatch/bin/pip install --no-cache-dir --disable-pip-version-check -
  && /opt/driftwatch/bin/python -m compileall -q /opt/driftwatch/lib \
  && /opt/driftwatch/bin/pip uninstall --yes --quiet pip
 
-FROM docker.io/library/python:3.13-slim
+FROM python:3.13-slim
 ARG VERSION=unknown
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="driftwatch" \
