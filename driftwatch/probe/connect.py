@@ -256,7 +256,7 @@ class SocketStream(httpcore.AsyncNetworkStream):
             if self._unsent:
                 await self._flush()
                 await self._readable()
-            data = await self._receive(max_bytes)
+            data = await self._receive(min(max_bytes, self._allowance - self.received))
         except ssl.SSLEOFError:
             self.cut = True
             return b""

@@ -1,12 +1,13 @@
-"""HTTP/1.1 over one connection, with an end to the patience for clients that are slow on purpose.
+"""HTTP/1.1 over one connection, with an end to the patience for clients that are slow or large on purpose.
 
 uvicorn bounds what is idle between two requests, and the doors bound the reading of a body; here is what is
-left: a request that does not arrive, and an answer that nobody takes.
+left: a request that does not arrive, a head that is too large, and an answer that nobody takes.
 """
 
 import asyncio
 from typing import Any
 
+import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 REQUEST_TIMEOUT_S = 10.0
@@ -14,6 +15,27 @@ REQUEST_TIMEOUT_S = 10.0
 
 ANSWER_TIMEOUT_S = 30.0
 """For taking up enough of an answer that more can be sent."""
+
+HEAD_LIMIT = 32 * 1024
+"""Bytes of a request's line and headers together."""
+
+
+class BoundedConnection(h11.Connection):
+    """h11's, with a limit on heads that are there at once too; its own bounds only what is incomplete."""
+
+    def __init__(self) -> None:
+        """As a server has it."""
+        super().__init__(h11.SERVER, max_incomplete_event_size=HEAD_LIMIT)
+
+    def next_event(self) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
+        """Raises h11.RemoteProtocolError for a head beyond the limit."""
+        if self.their_state is not h11.IDLE:
+            return super().next_event()
+        before = len(self.trailing_data[0])
+        event = super().next_event()
+        if isinstance(event, h11.Request) and before - len(self.trailing_data[0]) > HEAD_LIMIT:
+            raise h11.RemoteProtocolError(f"the head is larger than {HEAD_LIMIT} bytes")
+        return event
 
 
 class _Patience:
@@ -34,11 +56,12 @@ class _Patience:
 
 
 class PatientProtocol(H11Protocol):
-    """uvicorn's own, with both limits."""
+    """uvicorn's own, with these limits."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         """As uvicorn makes it."""
         super().__init__(*args, **kwargs)
+        self.conn = BoundedConnection()
         self._request = _Patience(REQUEST_TIMEOUT_S)
         self._answer = _Patience(ANSWER_TIMEOUT_S)
 

@@ -112,6 +112,21 @@ async def test_a_header_block_has_a_limit(open_wire: Any) -> None:
     assert found == ("headers", "headers", "the header block is larger than 50,000 bytes")
 
 
+@pytest.mark.parametrize("hints", [b"", b"HTTP/1.1 103 Early Hints\r\nlink: <x>\r\n\r\n"])
+async def test_the_limit_of_a_header_block_counts_to_the_byte_however_much_comes_at_once(
+    hints: bytes, open_wire: Any
+) -> None:
+    block = hints + HEADERS + b"content-length: %d\r\nx-a: \r\n\r\n" % len(ANSWER)
+    limit = 20_000
+    exact, longer, far_longer = (
+        block.replace(b"x-a: ", b"x-a: " + b"b" * (limit - len(block) + more)) for more in (0, 1, 45_000)
+    )
+    assert (await ask(open_wire, ASK, exact + ANSWER, max_headers=limit)).answer == OURS
+    for reply in (longer, far_longer):
+        found = fault(await ask(open_wire, ASK, reply + ANSWER, max_headers=limit))
+        assert found == ("headers", "headers", "the header block is larger than 20,000 bytes")
+
+
 async def test_a_header_block_below_the_limit_is_read_and_recorded_within_64_kib(open_wire: Any) -> None:
     many = b"".join(b"x-%d: %b\r\n" % (place, b"b" * 1000) for place in range(200))
     reply = HEADERS + many + b"content-length: %d\r\n\r\n%b" % (len(ANSWER), ANSWER)

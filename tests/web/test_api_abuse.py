@@ -113,9 +113,24 @@ async def test_odd_addresses_get_a_plain_refusal_or_a_plain_answer(port: int) ->
 
 async def test_what_is_longer_than_a_request_may_be_is_refused(port: int) -> None:
     # Far longer than what one read of a socket may bring at once.
-    too_long = server.HEAD_LIMIT * 64
+    too_long = protocol.HEAD_LIMIT * 64
     assert (await get(port, "/api/v1/servers?x=" + "a" * too_long))[0] in {0, 400, 431}
     assert (await get(port, "/healthz", HEAD + f"X: {'a' * too_long}\r\n"))[0] in {0, 400, 431}
+
+
+@pytest.mark.parametrize(("more", "status"), [(0, 200), (1, 400), (90_000, 400)])
+async def test_the_limit_of_a_head_counts_to_the_byte_however_much_comes_at_once(
+    more: int, status: int, port: int
+) -> None:
+    head = f"GET /healthz HTTP/1.1\r\n{HEAD}X: \r\n\r\n"
+    filler = "a" * (protocol.HEAD_LIMIT - len(head) + more)
+    assert (await raw(port, head.replace("X: ", f"X: {filler}")))[0] == status
+
+
+async def test_a_head_that_waits_behind_another_request_has_the_same_limit(port: int) -> None:
+    first = "GET /healthz HTTP/1.1\r\nHost: driftwatch\r\n\r\n"
+    answered = await raw(port, f"{first}GET /healthz HTTP/1.1\r\n{HEAD}X: {'a' * 90_000}\r\n\r\n")
+    assert re.findall(rb"HTTP/1\.1 (\d+)", answered[1]) == [b"200", b"400"]
 
 
 MALFORMED = [
@@ -238,3 +253,20 @@ async def test_a_damaged_database_is_503_and_nothing_of_it_is_shown(tmp_path: Pa
     status, detail = await found.refused("GET", "/servers")
     assert (status, str(tmp_path) in detail) == (503, False)
     store.close()
+
+
+async def test_no_answer_waits_for_the_acknowledgement_of_another(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    delays = []
+
+    class Seen(protocol.PatientProtocol):
+        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+            connection = transport.get_extra_info("socket")
+            delays.append(connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) == 0)
+            super().connection_made(transport)
+
+    monkeypatch.setattr(server, "PatientProtocol", Seen)
+    async with serving(application(api.context)) as bound:
+        await get(bound, "/healthz")
+    assert delays == [False]
