@@ -40,9 +40,9 @@ from driftwatch.model import (
     Trigger,
 )
 from driftwatch.store.columns import to_micros
-from driftwatch.store.ports import FrozenMessage, HookDelivery, RunRecord, ServerRecord, ToolsetRecord, Tx
+from driftwatch.store.ports import FrozenMessage, HookDelivery, RunRecord, ServerRecord, Tx
 from driftwatch.store.sqlite import SqliteStore
-from driftwatch.toolset import Toolset
+from driftwatch.toolset import Toolset, ToolsetRecord
 from driftwatch.transitions import Changes, Incident, Interval, SubjectState
 from driftwatch.transitions.check_states import result_json
 from driftwatch.transitions.values import value_of

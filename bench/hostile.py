@@ -23,8 +23,8 @@ from pathlib import Path
 
 from driftwatch import checks
 from driftwatch.evidence import Evidence, Missing
+from driftwatch.judging import judge
 from driftwatch.model import Depth, Json, State
-from driftwatch.observe import judge
 from driftwatch.probe import Limits
 from driftwatch.probe.replicas import CONNECTIONS, MAX_REQUESTS
 from tests.specimens import SPECIMENS, Specimen

@@ -19,8 +19,8 @@ from urllib.parse import urlsplit
 
 from driftwatch.checks import Policy
 from driftwatch.demo.sample import SampleServer
+from driftwatch.judging import judge
 from driftwatch.model import Depth, Trigger
-from driftwatch.observe import judge
 from driftwatch.probe import SystemResolver, Target, TrustStore, probe
 from driftwatch.web.server import HttpServer
 

@@ -26,8 +26,9 @@ from driftwatch.model import (
     SurfaceSummary,
     Trigger,
 )
-from driftwatch.store.ports import RunRecord, Schedule, ServerRecord, ToolsetRecord
+from driftwatch.store.ports import RunRecord, Schedule, ServerRecord
 from driftwatch.store.sqlite import SqliteStore
+from driftwatch.toolset import ToolsetRecord
 from driftwatch.transitions import Changes, Interval, Memory, SubjectState
 
 START = datetime(2026, 8, 1, tzinfo=UTC)

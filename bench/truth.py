@@ -21,8 +21,8 @@ from typing import Any
 
 from driftwatch.checks import Policy
 from driftwatch.evidence import Evidence, Exchange, Surface
+from driftwatch.judging import judge
 from driftwatch.model import Depth, Era, Report, SurfaceSummary, Trigger
-from driftwatch.observe import judge
 from driftwatch.probe import Credential, SystemResolver, Target, TrustStore, probe
 
 Json = Any

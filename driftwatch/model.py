@@ -65,19 +65,6 @@ class Trigger(StrEnum):
     MANUAL = "manual"
 
 
-class FailOn(StrEnum):
-    """What a build or a deploy gate counts against a server. Drift always does."""
-
-    FAILED = "failed"
-    """A failed check."""
-    RISK = "risk"
-    """A failed check or an observed risk."""
-    NOT_CHECKED = "not-checked"
-    """A failed check, or one that something kept from being looked at."""
-    DRIFT = "drift"
-    """Only drift: what is as bad as in the baseline is let through."""
-
-
 class Level(StrEnum):
     """The severity of an event, by which channels filter."""
 

@@ -3,8 +3,8 @@
 import pytest
 
 from driftwatch import checks
+from driftwatch.judging import judge
 from driftwatch.model import Depth, Era, State
-from driftwatch.observe import judge
 from tests.specimens import SPECIMENS, Specimen
 from tests.specimens.specimen import NOT_CHECKED
 from tests.specimens.visiting import at_home

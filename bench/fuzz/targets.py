@@ -17,8 +17,8 @@ from driftwatch.checks import json_schema
 from driftwatch.checks.view import Tool
 from driftwatch.errors import EvidenceError
 from driftwatch.evidence import Fault, from_json
+from driftwatch.judging import judge
 from driftwatch.model import Depth, Json
-from driftwatch.observe import judge
 from driftwatch.probe import Limits, SystemResolver, Target, TrustStore, challenge, connect, outcome, tls
 from driftwatch.probe.address import Address
 from driftwatch.probe.dialogue import Dialogue

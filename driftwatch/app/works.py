@@ -15,7 +15,8 @@ from driftwatch.config import Channel, Config
 from driftwatch.errors import StoreError
 from driftwatch.guard import NetworkGuard
 from driftwatch.model import ProbeRequest
-from driftwatch.observe import Observer, prober
+from driftwatch.observe import Observer
+from driftwatch.probe import prober
 from driftwatch.schedule import backups, certificates, heartbeat, resuming, storage
 from driftwatch.schedule import reminders as reminding
 from driftwatch.schedule.backups import Backups

@@ -1,7 +1,6 @@
 """``deploy``: tell a running driftwatch of a release, wait for its verdict, and end as it says."""
 
 import os
-from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,6 +10,8 @@ from driftwatch.cli.options import ConfigOption, JsonOption, load_beside, load_c
 from driftwatch.errors import UsageError
 
 if TYPE_CHECKING:
+    from http import HTTPStatus
+
     from driftwatch.model import Json
 
 GATES = ("failed", "drift", "breaking", "risk")
@@ -116,8 +117,10 @@ def _token(file: Path | None, config: Path | None) -> str:
     return given
 
 
-def _exit_code(status: HTTPStatus, said: "Json", *, waited: bool) -> int:
+def _exit_code(status: "HTTPStatus", said: "Json", *, waited: bool) -> int:
     """As everywhere: 0 fine, 1 something is wrong, 3 nobody can say."""
+    from http import HTTPStatus
+
     if said["tripped"]:
         return 1
     return 3 if status != HTTPStatus.OK and waited else 0

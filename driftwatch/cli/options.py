@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from driftwatch.errors import UsageError
+from driftwatch.fail_on import FailOn
 
 if TYPE_CHECKING:
     from driftwatch.config import Config
@@ -32,6 +33,22 @@ ConfigOption = Annotated[
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
+FailOnOption = Annotated[
+    list[FailOn] | None,
+    typer.Option(
+        "--fail-on",
+        show_default="failed",
+        help="What exits with 1: failed checks, observed risks too, checks that something kept from being "
+        "looked at too, or drift alone. Drift always does. May repeat.",
+    ),
+]
+JUnitOption = Annotated[Path | None, typer.Option(help="Write JUnit XML to a file; - is standard output.")]
+SarifOption = Annotated[Path | None, typer.Option(help="Write SARIF to a file; - is standard output.")]
+MarkdownOption = Annotated[Path | None, typer.Option(help="Write Markdown to a file; - is standard output.")]
+BaselineOption = Annotated[
+    Path | None,
+    typer.Option(help="Compare with an earlier visit: a file of probe --save (best), or of --json."),
+]
 
 
 def is_configured(path: Path | None) -> bool:

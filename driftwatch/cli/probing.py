@@ -1,7 +1,6 @@
 """``probe`` and ``judge``: one visit, or a saved one, judged without a service."""
 
 import contextlib
-import json
 import re
 import sys
 from collections.abc import Iterator, Mapping
@@ -11,29 +10,20 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from driftwatch.cli.options import (
+    BaselineOption,
     ConfigOption,
+    FailOnOption,
     JsonOption,
+    JUnitOption,
+    MarkdownOption,
+    SarifOption,
     find_config,
     is_configured,
     load_config,
     open_readonly,
 )
-from driftwatch.cli.reports import (
-    BaselineOption,
-    FailOnOption,
-    JUnitOption,
-    MarkdownOption,
-    Outputs,
-    SarifOption,
-    at_url,
-    in_configuration,
-    judged_against,
-    read_baseline,
-    read_json,
-    write_atomically,
-)
 from driftwatch.errors import StoreError, UsageError
-from driftwatch.model import FailOn
+from driftwatch.fail_on import FailOn
 
 if TYPE_CHECKING:
     from driftwatch.checks import Policy, Remembered
@@ -68,21 +58,25 @@ def probe(
 ) -> None:
     """Visit one server once and report every check. Writes nothing, alerts nobody."""
     import asyncio
+    import json
 
     from driftwatch import evidence
+    from driftwatch.cli import reports
     from driftwatch.model import Depth
 
-    outputs = Outputs(json=as_json, junit=junit, sarif=sarif, markdown=markdown)
+    outputs = reports.Outputs(json=as_json, junit=junit, sarif=sarif, markdown=markdown)
     loaded, server = _target(target, config, header or [], token_file)
-    compared = read_baseline(baseline)
+    compared = reports.read_baseline(baseline)
     with _progress(f"probing {server.name}", wanted=outputs.text):
         seen = asyncio.run(_visit(loaded, server, Depth(depth)))
     if save is not None:
-        write_atomically(save, json.dumps(evidence.to_json(seen)) + "\n", option="--save")
+        reports.write_atomically(save, json.dumps(evidence.to_json(seen)) + "\n", option="--save")
     configured = "://" not in target
     known = _remembered(loaded, server, seen.credential) if configured else {}
-    place = in_configuration(find_config(config), server) if configured else at_url(seen)
-    judged = judged_against(seen, _policy(loaded, server), known, compared)
+    place = reports.at_url(seen)
+    if configured:
+        place = reports.in_configuration(find_config(config), server.line)
+    judged = reports.judged_against(seen, _policy(loaded, server), known, compared)
     raise typer.Exit(outputs.write(judged, place, fail_on or [FailOn.FAILED]))
 
 
@@ -98,11 +92,12 @@ def judge(
 ) -> None:
     """Judge a saved probe again, without any connection."""
     from driftwatch import checks, evidence
+    from driftwatch.cli import reports
 
-    outputs = Outputs(json=as_json, junit=junit, sarif=sarif, markdown=markdown)
-    seen = evidence.from_json(read_json(file))
-    judged = judged_against(seen, checks.Policy(), {}, read_baseline(baseline))
-    raise typer.Exit(outputs.write(judged, at_url(seen), fail_on or [FailOn.FAILED]))
+    outputs = reports.Outputs(json=as_json, junit=junit, sarif=sarif, markdown=markdown)
+    seen = evidence.from_json(reports.read_json(file))
+    judged = reports.judged_against(seen, checks.Policy(), {}, reports.read_baseline(baseline))
+    raise typer.Exit(outputs.write(judged, reports.at_url(seen), fail_on or [FailOn.FAILED]))
 
 
 def _target(
@@ -160,8 +155,7 @@ def _token(path: Path | None) -> str | None:
 async def _visit(config: "Config", server: "Server", depth: "Depth") -> "Evidence":
     from driftwatch.clock import SystemClock
     from driftwatch.model import Trigger
-    from driftwatch.observe import prober
-    from driftwatch.probe import SystemResolver, Target
+    from driftwatch.probe import SystemResolver, Target, prober
 
     visit = prober(clock=SystemClock(), resolver=SystemResolver())
     return await visit(Target.of(config, server), depth=depth, trigger=Trigger.MANUAL)

@@ -9,52 +9,33 @@ import sys
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Any
 
 import typer
 
+from driftwatch import checks, evidence, report
+from driftwatch.checks import Policy, Remembered
 from driftwatch.cli.options import colourful, print_json
 from driftwatch.errors import EvidenceError, UsageError
-from driftwatch.model import FailOn
-
-if TYPE_CHECKING:
-    from driftwatch.checks import Policy, Remembered
-    from driftwatch.config import Server
-    from driftwatch.evidence import Evidence, Missing
-    from driftwatch.model import Era, Report
-    from driftwatch.observe import Judged
-    from driftwatch.report import Baseline, Comparison, Place
-    from driftwatch.toolset import Toolset
+from driftwatch.evidence import Evidence, Missing
+from driftwatch.fail_on import FailOn
+from driftwatch.judging import Judged, judge
+from driftwatch.model import Era, Report
+from driftwatch.report import VERSION, Baseline, Comparison, Place
+from driftwatch.toolset import Toolset
 
 MAX_SAVED = 256 * 2**20
 """Bytes of a saved probe or report that are read."""
 
 STDOUT = Path("-")
 
-FailOnOption = Annotated[
-    list[FailOn] | None,
-    typer.Option(
-        "--fail-on",
-        show_default="failed",
-        help="What exits with 1: failed checks, observed risks too, checks that something kept from being "
-        "looked at too, or drift alone. Drift always does. May repeat.",
-    ),
-]
-JUnitOption = Annotated[Path | None, typer.Option(help="Write JUnit XML to a file; - is standard output.")]
-SarifOption = Annotated[Path | None, typer.Option(help="Write SARIF to a file; - is standard output.")]
-MarkdownOption = Annotated[Path | None, typer.Option(help="Write Markdown to a file; - is standard output.")]
-BaselineOption = Annotated[
-    Path | None,
-    typer.Option(help="Compare with an earlier visit: a file of probe --save (best), or of --json."),
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
     """A judged probe, and what differs from the baseline where one was given."""
 
-    report: "Report"
-    comparison: "Comparison | None"
+    report: Report
+    comparison: Comparison | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,10 +57,8 @@ class Outputs:
         """Whether standard output is for the text."""
         return not self.json and STDOUT not in (self.junit, self.sarif, self.markdown)
 
-    def write(self, judged: Compared, place: "Place", fail_on: Collection[FailOn]) -> int:
+    def write(self, judged: Compared, place: Place, fail_on: Collection[FailOn]) -> int:
         """Write every form; the exit code that the report makes."""
-        from driftwatch import report
-
         made, comparison = judged.report, judged.comparison
         counted = report.counting(made, fail_on, comparison)
         if self.junit is not None:
@@ -99,52 +78,43 @@ class Outputs:
 
 
 def judged_against(
-    seen: "Evidence",
-    policy: "Policy",
-    known: "Mapping[Era, Remembered | Missing]",
-    baseline: "Baseline | None",
+    seen: Evidence,
+    policy: Policy,
+    known: Mapping[Era, Remembered | Missing],
+    baseline: Baseline | None,
 ) -> Compared:
     """Judge a probe and compare it.
 
     ``known`` is what a service remembers of the server; a baseline stands in its place.
     """
-    from driftwatch import observe, report
-
-    judged = observe.judge(seen, policy, baseline.remembered() if baseline else known)
+    judged = judge(seen, policy, baseline.remembered() if baseline else known)
     comparison = report.compare(baseline, judged.report, _toolsets(judged)) if baseline else None
     return Compared(report=judged.report, comparison=comparison)
 
 
-def read_baseline(path: Path | None) -> "Baseline | None":
+def read_baseline(path: Path | None) -> Baseline | None:
     """The baseline in a file: a saved probe, which is judged as today, or a JSON report.
 
     Raises UsageError or EvidenceError where it is neither.
     """
-    from driftwatch import checks, evidence, observe
-    from driftwatch.report import VERSION, Baseline
-
     if path is None:
         return None
     document = read_json(path)
     if isinstance(document, dict) and document.get("schema") == VERSION:
         return Baseline.read(document)
-    judged = observe.judge(evidence.from_json(document), checks.Policy())
+    judged = judge(evidence.from_json(document), checks.Policy())
     return Baseline.of(judged.report, _toolsets(judged))
 
 
-def in_configuration(path: Path, server: "Server") -> "Place":
+def in_configuration(path: Path, line: int | None) -> Place:
     """A server's entry in the configuration, relative to the working folder where it is below it."""
-    from driftwatch.report import Place
-
     whole = path.absolute()
     below = whole.is_relative_to(Path.cwd())
-    return Place(uri=whole.relative_to(Path.cwd()).as_posix() if below else whole.as_uri(), line=server.line)
+    return Place(uri=whole.relative_to(Path.cwd()).as_posix() if below else whole.as_uri(), line=line)
 
 
-def at_url(seen: "Evidence") -> "Place":
+def at_url(seen: Evidence) -> Place:
     """The server's own URL, for one that is in no file."""
-    from driftwatch.report import Place
-
     return Place(uri=seen.url)
 
 
@@ -194,10 +164,7 @@ def _put(path: Path, text: str, *, option: str) -> None:
         write_atomically(path, text, option=option)
 
 
-def _toolsets(judged: "Judged") -> "dict[Era, Toolset]":
-    from driftwatch.model import Era
-    from driftwatch.toolset import Toolset
-
+def _toolsets(judged: Judged) -> dict[Era, Toolset]:
     return {
         Era(record.era): Toolset(tools=record.tools, instructions=record.instructions)
         for record in judged.toolsets

@@ -17,8 +17,8 @@ from driftwatch.config import Config
 from driftwatch.demo.sample import SampleServer
 from driftwatch.errors import UsageError
 from driftwatch.model import Depth, Level, ProbeRequest, Release, Report, State, Trigger
-from driftwatch.observe import Observer, prober
-from driftwatch.probe import SystemResolver
+from driftwatch.observe import Observer
+from driftwatch.probe import SystemResolver, prober
 from driftwatch.store.ports import DeliveryOutcome, HookDelivery, Reader, Tx
 from driftwatch.store.sqlite import InstanceLock
 from driftwatch.web.server import HttpServer

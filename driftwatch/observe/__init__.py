@@ -1,22 +1,10 @@
-"""One observation: probe -> checks -> toolset -> transitions -> one transaction.
+"""One observation: probe -> judging -> transitions -> one transaction.
 
-Interval, webhook and command line all come through here; nobody repeats the sequence. ``judge`` is its pure
-half and serves ``driftwatch probe`` and ``driftwatch judge`` too.
+Interval, webhook and command line all come through here; nobody repeats the sequence.
 """
 
-from driftwatch.observe.judging import Judged, judge, read_toolsets, remembered
 from driftwatch.observe.observer import CONFIRMED, Observer
-from driftwatch.observe.watched import Prober, Watched, checks_policy, prober
+from driftwatch.observe.remembering import remembered
+from driftwatch.observe.watched import Watched, checks_policy
 
-__all__ = [
-    "CONFIRMED",
-    "Judged",
-    "Observer",
-    "Prober",
-    "Watched",
-    "checks_policy",
-    "judge",
-    "prober",
-    "read_toolsets",
-    "remembered",
-]
+__all__ = ["CONFIRMED", "Observer", "Watched", "checks_policy", "remembered"]

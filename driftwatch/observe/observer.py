@@ -18,6 +18,7 @@ from driftwatch.config import Window
 from driftwatch.errors import StoreError
 from driftwatch.evidence import Evidence, Missing
 from driftwatch.guard import NetworkGuard
+from driftwatch.judging import Judged, Read, judge, read_toolsets
 from driftwatch.model import (
     Era,
     Event,
@@ -27,11 +28,13 @@ from driftwatch.model import (
     State,
     Trigger,
 )
-from driftwatch.observe.judging import Judged, Read, judge, read_toolsets, remembered
-from driftwatch.observe.watched import Prober, Watched
+from driftwatch.observe.remembering import remembered
+from driftwatch.observe.watched import Watched
+from driftwatch.probe import Prober
 from driftwatch.probe.outcome import blocked
 from driftwatch.report import transcript
-from driftwatch.store.ports import Reader, RunRecord, Store, StoredToolset, ToolsetRecord, Tx
+from driftwatch.store.ports import Reader, RunRecord, Store, StoredToolset, Tx
+from driftwatch.toolset import ToolsetRecord
 from driftwatch.transitions import Changes, Memory, ToolsetObservation
 
 runs = logging.getLogger("driftwatch.runs")

@@ -14,16 +14,18 @@ from driftwatch.probe.dialogue import Pause
 from driftwatch.probe.request import Limits
 from driftwatch.probe.target import Target, ToolCall
 from driftwatch.probe.tls import TrustStore
-from driftwatch.probe.visit import probe
+from driftwatch.probe.visit import Prober, probe, prober
 
 __all__ = [
     "Credential",
     "Limits",
     "Pause",
+    "Prober",
     "Resolver",
     "SystemResolver",
     "Target",
     "ToolCall",
     "TrustStore",
     "probe",
+    "prober",
 ]

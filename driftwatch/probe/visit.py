@@ -4,8 +4,10 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
+from typing import Protocol
 
 from driftwatch import __version__
+from driftwatch.clock import Clock
 from driftwatch.evidence import Evidence, Outcome
 from driftwatch.model import Depth, Trigger
 from driftwatch.probe import auth, outcome, steps
@@ -22,6 +24,31 @@ from driftwatch.probe.steps import Seen
 from driftwatch.probe.target import Target
 from driftwatch.probe.tls import TrustStore
 from driftwatch.probe.wire import Wire
+
+
+class Prober(Protocol):
+    """Makes one visit."""
+
+    async def __call__(self, target: Target, *, depth: Depth, trigger: Trigger) -> Evidence:
+        """Visit the target. Never raises for the server's fault."""
+
+
+def prober(*, clock: Clock, resolver: Resolver, pause: Pause = asyncio.sleep) -> Prober:
+    """A prober with one set of TLS contexts for all its visits; ``pause`` waits before a retry."""
+    trust = TrustStore()
+
+    async def visit(target: Target, *, depth: Depth, trigger: Trigger) -> Evidence:
+        return await probe(
+            target,
+            depth=depth,
+            trigger=trigger,
+            trust=trust,
+            resolver=resolver,
+            now=clock.now,
+            pause=pause,
+        )
+
+    return visit
 
 
 async def probe(

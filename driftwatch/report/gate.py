@@ -2,7 +2,8 @@
 
 from collections.abc import Collection
 
-from driftwatch.model import FailOn, Report, Result, State
+from driftwatch.fail_on import FailOn
+from driftwatch.model import Report, Result, State
 from driftwatch.report.baseline import Comparison
 
 FINGERPRINT = "release/fingerprint"

@@ -10,12 +10,13 @@ from sqlalchemy import RowMapping
 from driftwatch.model import Certificate, Event, Json, Trigger
 from driftwatch.store import mapping
 from driftwatch.store.columns import encode
-from driftwatch.store.ports import DeliveryPlan, RunRecord, ToolsetRecord
+from driftwatch.store.ports import DeliveryPlan, RunRecord
 from driftwatch.store.statements import recording as sql
 from driftwatch.store.statements.due import DELETE_REQUEST
 from driftwatch.store.statements.incidents import REMIND
 from driftwatch.store.statements.servers import UPDATE_SERVER
 from driftwatch.store.unit import Unit, unknown_server
+from driftwatch.toolset import ToolsetRecord
 from driftwatch.transitions import Changes, Interval, Memory, SubjectState, TlsNotice, standing
 
 

@@ -8,6 +8,7 @@ from driftwatch.toolset.canonical import ALGORITHM
 from driftwatch.toolset.change import Change, Diff
 from driftwatch.toolset.diff import diff
 from driftwatch.toolset.digests import fingerprint, tool_digests
+from driftwatch.toolset.record import ToolsetRecord
 from driftwatch.toolset.tools import Toolset
 
-__all__ = ["ALGORITHM", "Change", "Diff", "Toolset", "diff", "fingerprint", "tool_digests"]
+__all__ = ["ALGORITHM", "Change", "Diff", "Toolset", "ToolsetRecord", "diff", "fingerprint", "tool_digests"]

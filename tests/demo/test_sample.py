@@ -6,8 +6,8 @@ import pytest
 
 from driftwatch import checks
 from driftwatch.demo.sample import RELEASES, SampleServer
+from driftwatch.judging import judge
 from driftwatch.model import Depth, Report, State, Trigger
-from driftwatch.observe import judge
 from driftwatch.probe import SystemResolver, Target, ToolCall, TrustStore, probe
 from tests.service.world import serving
 

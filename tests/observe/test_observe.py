@@ -9,8 +9,9 @@ from driftwatch import checks, rollout, transitions
 from driftwatch.alerts.route import ChannelRule
 from driftwatch.errors import StoreError
 from driftwatch.evidence import Evidence, Missing
+from driftwatch.judging import judge
 from driftwatch.model import Depth, Era, EventKind, ProbeRequest, State, Trigger
-from driftwatch.observe import Observer, Watched, judge, remembered
+from driftwatch.observe import Observer, Watched, remembered
 from driftwatch.probe import Target
 from driftwatch.store.ports import ServerRecord
 from driftwatch.store.sqlite import SqliteStore

@@ -8,8 +8,8 @@ import pytest
 
 from driftwatch import checks
 from driftwatch.evidence import Authorization, Evidence, Exchange, Missing, from_json, to_json
+from driftwatch.judging import judge
 from driftwatch.model import DEPTH_CODE, Depth, Result, State, Trigger
-from driftwatch.observe import judge
 from driftwatch.probe import Credential, SystemResolver, Target, TrustStore, probe
 from driftwatch.probe.source import TokenFile
 from tests.servers.certificates import intermediate

@@ -6,8 +6,8 @@ import pytest
 
 from driftwatch import checks
 from driftwatch.evidence import Evidence, Listing, Missing, from_json, to_json
+from driftwatch.judging import judge
 from driftwatch.model import Era, State
-from driftwatch.observe import judge
 from driftwatch.probe import Limits
 from tests.specimens.http import Answer, Incoming
 from tests.specimens.mcp import Mcp

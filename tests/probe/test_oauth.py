@@ -13,8 +13,8 @@ import pytest
 
 from driftwatch import checks
 from driftwatch.evidence import Evidence, to_json
+from driftwatch.judging import judge
 from driftwatch.model import Depth, Result, State, Trigger
-from driftwatch.observe import judge
 from driftwatch.probe import Limits, Resolver, SystemResolver, Target, TrustStore, probe
 from driftwatch.probe.connect import Address
 from driftwatch.probe.oauth import Client, ClientCredentials

@@ -11,8 +11,8 @@ import pytest
 from driftwatch import checks
 from driftwatch.config import Config, load
 from driftwatch.evidence import Evidence, Tls, to_json
+from driftwatch.judging import judge
 from driftwatch.model import Depth, State
-from driftwatch.observe import judge
 from driftwatch.probe import Limits, Target
 from driftwatch.probe.address import Address
 from driftwatch.probe.connect import refused_unseen

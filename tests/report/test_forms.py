@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from driftwatch import checks
-from driftwatch.model import DEPTH_CODE, Era, FailOn, Finding, Report, Severity, State
+from driftwatch.fail_on import FailOn
+from driftwatch.model import DEPTH_CODE, Era, Finding, Report, Severity, State
 from driftwatch.report import (
     Baseline,
     Place,

@@ -37,8 +37,8 @@ from driftwatch.store.ports import (
     ServerRecord,
     Settlement,
     Store,
-    ToolsetRecord,
 )
+from driftwatch.toolset import ToolsetRecord
 from driftwatch.transitions import Changes, Incident, Interval, SubjectState
 
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from driftwatch.model import Depth, Era, ProbeRequest, Report, Trigger
-from driftwatch.store.ports import RunRecord, ServerRecord, Store, ToolsetRecord
+from driftwatch.store.ports import RunRecord, ServerRecord, Store
 from driftwatch.store.sqlite import SqliteStore
+from driftwatch.toolset import ToolsetRecord
 from tests.transitions.timeline import HEALTHY, START, Timeline, View, down, toolset
 
 BROKEN = HEALTHY.but(transport__content_type="failed:html")

@@ -37,9 +37,8 @@ from driftwatch.store.ports import (
     ServerRecord,
     Settlement,
     Store,
-    ToolsetRecord,
 )
-from driftwatch.toolset import Toolset
+from driftwatch.toolset import Toolset, ToolsetRecord
 from driftwatch.transitions import ToolsetObservation
 
 NOW = datetime(2026, 11, 30, 9, 30, tzinfo=UTC)

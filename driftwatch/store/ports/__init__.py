@@ -25,7 +25,6 @@ from driftwatch.store.ports.runs import (
     SeenCertificate,
     StateInterval,
     StoredToolset,
-    ToolsetRecord,
     Transcript,
 )
 from driftwatch.store.ports.servers import (
@@ -69,7 +68,6 @@ __all__ = [
     "StateInterval",
     "Store",
     "StoredToolset",
-    "ToolsetRecord",
     "Transcript",
     "Tx",
 ]

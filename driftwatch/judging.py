@@ -1,17 +1,16 @@
-"""The pure half of an observation: evidence -> report, with the tool lists behind its fingerprints."""
+"""Evidence -> report, with the tool lists behind its fingerprints: what an observation and ``judge`` share.
+
+Pure, and knows nothing of earlier visits: what is remembered is handed in.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from driftwatch import checks, toolset, transitions
+from driftwatch import checks, toolset
 from driftwatch.evidence import Evidence, Missing, Surface
 from driftwatch.model import Era, Fingerprint, Report, SurfaceSummary
-from driftwatch.store.ports import ToolsetRecord
-from driftwatch.toolset import Toolset
+from driftwatch.toolset import Toolset, ToolsetRecord
 from driftwatch.toolset.canonical import written_alike
-from driftwatch.transitions import Memory
-
-NO_EARLIER = Missing("no earlier fingerprint; baseline recorded now", "no-baseline")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,20 +70,6 @@ def judge(
     return Judged(
         report=report, toolsets=tuple(item for item in read.values() if isinstance(item, ToolsetRecord))
     )
-
-
-def remembered(memory: Memory | None, credential: str) -> dict[Era, checks.Remembered | Missing]:
-    """What the checks may know of earlier probes: the accepted and the confirmed fingerprint of each era."""
-    found: dict[Era, checks.Remembered | Missing] = dict.fromkeys(Era, NO_EARLIER)
-    for era in Era:
-        state = memory and memory.states.get(transitions.toolset_subject(era, credential))
-        if state:
-            found[era] = checks.Remembered(
-                accepted=state.accepted or state.confirmed,
-                confirmed=state.confirmed,
-                confirmed_at=state.confirmed_since,
-            )
-    return found
 
 
 def _toolset(
