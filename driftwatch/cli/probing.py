@@ -60,7 +60,7 @@ def probe(
     import asyncio
     import json
 
-    from driftwatch import evidence
+    from driftwatch import checks, evidence
     from driftwatch.cli import reports
     from driftwatch.model import Depth
 
@@ -71,12 +71,12 @@ def probe(
         seen = asyncio.run(_visit(loaded, server, Depth(depth)))
     if save is not None:
         reports.write_atomically(save, json.dumps(evidence.to_json(seen)) + "\n", option="--save")
-    configured = "://" not in target
-    known = _remembered(loaded, server, seen.credential) if configured else {}
-    place = reports.at_url(seen)
-    if configured:
+    place, policy = reports.at_url(seen), checks.Policy()
+    known: Mapping[Era, Remembered | Missing] = {}
+    if "://" not in target:
         place = reports.in_configuration(find_config(config), server.line)
-    judged = reports.judged_against(seen, _policy(loaded, server), known, compared)
+        policy, known = _known(loaded, server, seen.credential)
+    judged = reports.judged_against(seen, policy, known, compared)
     raise typer.Exit(outputs.write(judged, place, fail_on or [FailOn.FAILED]))
 
 
@@ -161,23 +161,20 @@ async def _visit(config: "Config", server: "Server", depth: "Depth") -> "Evidenc
     return await visit(Target.of(config, server), depth=depth, trigger=Trigger.MANUAL)
 
 
-def _policy(config: "Config", server: "Server") -> "Policy":
-    from driftwatch.observe import checks_policy
+def _known(
+    config: "Config", server: "Server", credential: str
+) -> "tuple[Policy, Mapping[Era, Remembered | Missing]]":
+    """What the configuration says of a server, and what the service's database knows where there is one."""
+    from driftwatch.observe import checks_policy, remembered
 
-    return checks_policy(config, server)
-
-
-def _remembered(config: "Config", server: "Server", credential: str) -> "Mapping[Era, Remembered | Missing]":
-    """What the service's database knows about the server; nothing where there is none."""
-    from driftwatch.observe import remembered
-
+    policy = checks_policy(config, server)
     try:
         store = open_readonly(config)
     except StoreError:
-        return {}
+        return policy, {}
     try:
         with store.read() as reader:
-            return remembered(reader.memory(server.name), credential)
+            return policy, remembered(reader.memory(server.name), credential)
     finally:
         store.close()
 

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
@@ -70,14 +70,27 @@ _EXPLAINED = {
 }
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)  # no slots: the context is made once, and only where TLS is spoken
 class Trust:
-    """One trust setting, ready to use."""
+    """One trust setting."""
 
-    name: str
-    """``default`` or the configured CA file's name."""
-    context: ssl.SSLContext
+    ca_file: Path | None = None
+    client_cert: Path | None = None
+    client_key: Path | None = None
     _anchors: dict[bytes, list[x509.Certificate]] = field(default_factory=dict, repr=False)
+
+    @property
+    def name(self) -> str:
+        """``default`` or the configured CA file's name."""
+        return "default" if self.ca_file is None else self.ca_file.name
+
+    @cached_property
+    def context(self) -> ssl.SSLContext:
+        """What a handshake needs; building it takes about 20 ms.
+
+        Raises OSError or ssl.SSLError when a file cannot be used.
+        """
+        return _context(self.ca_file, self.client_cert, self.client_key)
 
     def anchors(self, subject: bytes) -> Sequence[x509.Certificate]:
         """The trusted certificates with this DER subject. They are parsed at the first call only."""
@@ -89,13 +102,13 @@ class Trust:
 
 
 class TrustStore:
-    """One SSLContext for each distinct trust setting, shared by all probes: building one costs about 20 ms.
+    """One SSLContext for each distinct trust setting, shared by all probes.
 
     A file that changed on disk (a renewed client certificate) is loaded again.
     """
 
     def __init__(self) -> None:
-        self._known: dict[tuple[str | None, ...], tuple[tuple[tuple[int, int], ...], Trust]] = {}
+        self._known: dict[tuple[Path | None, ...], tuple[tuple[tuple[int, int], ...], Trust]] = {}
 
     def get(
         self,
@@ -108,18 +121,19 @@ class TrustStore:
 
         Raises OSError or ssl.SSLError when a file cannot be used.
         """
-        files = (ca_file, client_cert, client_key)
-        setting = tuple(None if file is None else str(file) for file in files)
-        stats = (file.stat() for file in files if file is not None)
+        setting = (ca_file, client_cert, client_key)
+        stats = [file.stat() for file in setting if file is not None]
         stamps = tuple((at.st_mtime_ns, at.st_size) for at in stats)
         known = self._known.get(setting)
         if known is None or known[0] != stamps:
-            trust = Trust("default" if ca_file is None else ca_file.name, _context(*setting))
+            trust = Trust(*setting)
+            if stamps:
+                _ = trust.context  # a file that cannot be used is told now
             known = self._known[setting] = (stamps, trust)
         return known[1]
 
 
-def _context(ca_file: str | None, client_cert: str | None, client_key: str | None) -> ssl.SSLContext:
+def _context(ca_file: Path | None, client_cert: Path | None, client_key: Path | None) -> ssl.SSLContext:
     # Not create_default_context: its flags differ between Python versions, which would look like drift,
     # and it obeys SSLKEYLOGFILE.
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
