@@ -2,7 +2,7 @@
 
 The command line and the HTTP API both call these. Each works in one write transaction of the caller, returns
 what it did, and raises UsageError with a sentence for a person where it cannot be done; then nothing was
-written. A running service sees the result at its next look.
+written. A running service sees the result within a second.
 """
 
 import uuid
@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 
 from driftwatch import checks, transitions
 from driftwatch.alerts.wording.calm import short_pair
-from driftwatch.errors import UnknownError, UsageError
+from driftwatch.errors import UnknownError, UsageError, no_server, or_meant
 from driftwatch.model import Depth, Event, EventKind, Level, ProbeRequest, Silence, Trigger
 from driftwatch.store.ports import MessageRecord, MessageStatus, ServerRecord, Tx
 from driftwatch.transitions import ConfirmProbe, Incident, Memory, names_pair
@@ -200,8 +200,7 @@ def _pair(fingerprint: str, memory: Memory) -> str:
 def _known(tx: Tx, server: str) -> ServerRecord:
     record = tx.server(server)
     if record is None or record.removed_at is not None:
-        names = (record.name for record in tx.servers())
-        raise UnknownError(f"no server is named {server!r}; configured: {_listed(names)}")
+        raise no_server(server, (record.name for record in tx.servers()))
     return record
 
 
@@ -217,9 +216,13 @@ def _locked(tx: Tx, server: str) -> tuple[Memory, ConfirmProbe | None]:
 
 def _incident_like(tx: Tx, named: str) -> tuple[str, Incident]:
     found = tx.incidents_like(named) if len(named) >= SHORTEST_ID else []
-    if len(found) != 1:
-        which = "could be several incidents" if found else "is neither an open incident nor a server"
-        raise UnknownError(f"{named!r} {which}; `driftwatch status` lists both")
+    if len(found) > 1:
+        raise UnknownError(f"{named!r} could be several incidents; `driftwatch status` lists them")
+    if not found:
+        meant = or_meant(named, (record.name for record in tx.servers()))
+        raise UnknownError(
+            f"{named!r} is neither an open incident nor a server; `driftwatch status` lists both; {meant}"
+        )
     return found[0]
 
 

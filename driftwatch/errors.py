@@ -14,7 +14,8 @@
 A fault of a probed server is never an exception: it is evidence.
 """
 
-from collections.abc import Sequence
+import difflib
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 
@@ -58,6 +59,25 @@ class UsageError(DriftwatchError):
 
 class UnknownError(UsageError):
     """A server, a fingerprint, an incident, a message or the like that is not there, or not any more."""
+
+
+NAMES_SHOWN = 10
+"""Of a fleet, where a name is not in it."""
+
+
+def no_server(name: str, known: Iterable[str]) -> UnknownError:
+    """The error for a name that no server has; it says which was probably meant, or which there are."""
+    return UnknownError(f"no server is named {name!r}; {or_meant(name, known)}")
+
+
+def or_meant(name: str, known: Iterable[str]) -> str:
+    """``did you mean 'api'?`` for a name that is nearly one of a server, else the names there are."""
+    names = sorted(known)
+    near = difflib.get_close_matches(name, names, n=1)
+    if near:
+        return f"did you mean {near[0]!r}?"
+    more = f" +{len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
+    return f"configured: {', '.join(names[:NAMES_SHOWN]) or 'none'}{more}"
 
 
 class EvidenceError(DriftwatchError):

@@ -21,6 +21,7 @@ from driftwatch.cli import (
     quieting,
     reading,
     service,
+    status,
     tour,
 )
 from driftwatch.errors import DriftwatchError
@@ -38,7 +39,7 @@ app = typer.Typer(
 app.command("run")(service.run)
 app.command("probe")(probing.probe)
 app.command("judge")(probing.judge)
-app.command("status")(reading.status)
+app.command("status")(status.status)
 app.command("history")(reading.history)
 app.command("diff")(drift.diff)
 app.command("accept")(drift.accept)

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from driftwatch.cli.options import ConfigOption, JsonOption, load_beside, load_config, print_json
+from driftwatch.cli.options import (
+    ConfigOption,
+    JsonOption,
+    is_configured,
+    load_beside,
+    load_config,
+    print_json,
+)
 from driftwatch.errors import UsageError
 
 if TYPE_CHECKING:
@@ -16,6 +23,9 @@ if TYPE_CHECKING:
 
 GATES = ("failed", "drift", "breaking", "risk")
 LONGEST_WAIT_S = 3600
+
+_UNADDRESSED = "no address of the driftwatch service: set DRIFTWATCH_URL or give --url, such as https://driftwatch.example.com"
+_ANONYMOUS = "no token: set DRIFTWATCH_HOOK_TOKEN or give --token-file, with one of [hook] of the service"
 
 
 def deploy(
@@ -73,7 +83,10 @@ def deploy(
         body["servers"] = servers
     if expect_change:
         body["expect_change"] = True
-    client = Client(url or _local(config), _token(token_file, config))
+    token = _given_token(token_file)
+    if not is_configured(config):
+        _must_have(url, token)
+    client = Client(url or _local(config), token or _own_token(config))
     status, said = client.announce(body, wait_s=wait, gates=gates)
     if as_json:
         print_json({"schema": "driftwatch/deploy/1", **said})
@@ -98,7 +111,8 @@ def _local(config: Path | None) -> str:
     return f"http://[{host}]:{listen.port}" if ":" in host else f"http://{host}:{listen.port}"
 
 
-def _token(file: Path | None, config: Path | None) -> str:
+def _given_token(file: Path | None) -> str:
+    """The token that the caller gave; empty where there is none."""
     from driftwatch.config import InvalidValueError, read_secret
 
     given = os.environ.get("DRIFTWATCH_HOOK_TOKEN", "").strip()
@@ -107,14 +121,29 @@ def _token(file: Path | None, config: Path | None) -> str:
             given = read_secret(file)
         except InvalidValueError as error:
             raise UsageError(f"--token-file: {error}") from None
-    elif not given:
-        tokens = load_config(config).hook.tokens
-        if not tokens:
-            raise UsageError("no token: set tokens in [hook], or give --token-file or DRIFTWATCH_HOOK_TOKEN")
-        given = tokens[0].get_secret_value()
-    if not given.isascii() or not given.isprintable():
+    return _visible(given)
+
+
+def _own_token(config: Path | None) -> str:
+    """The token of this machine's configuration."""
+    tokens = load_config(config).hook.tokens
+    if not tokens:
+        raise UsageError(f"{_ANONYMOUS}; or configure tokens in it")
+    return _visible(tokens[0].get_secret_value())
+
+
+def _must_have(url: str, token: str) -> None:
+    """Raise UsageError for what a caller without a configuration has to give, all of it at once."""
+    missing = [] if url else [_UNADDRESSED]
+    missing += [] if token else [_ANONYMOUS]
+    if missing:
+        raise UsageError("; ".join(missing))
+
+
+def _visible(token: str) -> str:
+    if not token.isascii() or (token and not token.isprintable()):
         raise UsageError("the token is not visible ASCII: give only the token")
-    return given
+    return token
 
 
 def _exit_code(status: "HTTPStatus", said: "Json", *, waited: bool) -> int:

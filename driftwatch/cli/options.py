@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from driftwatch.errors import UsageError
+from driftwatch.errors import UsageError, no_server
 from driftwatch.fail_on import FailOn
 
 if TYPE_CHECKING:
     from driftwatch.config import Config
-    from driftwatch.store.ports import Reader, Tx
+    from driftwatch.store.ports import Reader, ServerRecord, Tx
     from driftwatch.store.sqlite import SqliteStore
 
 PLACES = ("config.toml", "/etc/driftwatch/config.toml")
@@ -93,7 +93,7 @@ def load_beside(path: Path | None) -> "Config":
 
 @contextmanager
 def writing(path: Path | None) -> "Iterator[Tx]":
-    """One write transaction beside a running service, which sees the result at its next look."""
+    """One write transaction beside a running service, which sees the result within a second."""
     from driftwatch.store.sqlite import SqliteStore
 
     store = SqliteStore(load_beside(path).storage.path)
@@ -113,6 +113,14 @@ def reading(path: Path | None) -> "Iterator[Reader]":
             yield reader
     finally:
         store.close()
+
+
+def remembered(reader: "Reader", name: str) -> "ServerRecord":
+    """A server's row, also of one that is no longer configured. Raises UnknownError."""
+    record = reader.server(name)
+    if record is None:
+        raise no_server(name, (each.name for each in reader.servers()))
+    return record
 
 
 def open_readonly(config: "Config") -> "SqliteStore":

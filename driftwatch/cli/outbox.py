@@ -43,13 +43,26 @@ def list_messages(
 
     with reading(config) as reader:
         found = reader.messages(MessageStatus(status.value) if status else None, limit)
+        backlog = reader.backlog()
     if as_json:
-        print_json({"schema": "driftwatch/outbox/1", "messages": [views.message(each) for each in found]})
+        print_json(
+            {
+                "schema": "driftwatch/outbox/1",
+                "messages": [views.message(each) for each in found],
+                "backlog": [views.backlog(each) for each in backlog],
+            }
+        )
         return
     now = datetime.now(UTC)
-    typer.echo(
-        tables.columns([tables.message_row(each, now) for each in found]) or "No message was written yet."
-    )
+    none = f"No message is {status.value}." if status else "No message was written yet."
+    typer.echo(tables.columns([tables.message_row(each, now) for each in found]) or none)
+    stuck = [
+        tables.backlog_row(each, now) for each in backlog if each.stuck and status in (None, Status.PENDING)
+    ]
+    if stuck:
+        typer.echo(
+            f"\nchannels that are stuck (outbox retry or drop ID moves them on):\n{tables.columns(stuck)}"
+        )
 
 
 @app.command()
@@ -59,7 +72,7 @@ def retry(named: MessageArgument, config: ConfigOption = None, *, as_json: JsonO
 
     with writing(config) as tx:
         done = actions.retry(tx, named, now=datetime.now(UTC))
-    _told(done, "is sent at the service's next look", as_json=as_json)
+    _told(done, "is sent within a second, by the running service", as_json=as_json)
 
 
 @app.command()

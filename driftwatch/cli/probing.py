@@ -22,7 +22,7 @@ from driftwatch.cli.options import (
     load_config,
     open_readonly,
 )
-from driftwatch.errors import StoreError, UsageError
+from driftwatch.errors import StoreError, UsageError, no_server
 from driftwatch.fail_on import FailOn
 
 if TYPE_CHECKING:
@@ -127,10 +127,10 @@ def _target(
     for server in loaded.servers:
         if server.name == target:
             return loaded, server
-    names = ", ".join(server.name for server in loaded.servers[:10]) or "none"
-    raise UsageError(
-        f"no server is named {target!r}; configured: {names}. A URL starts with http:// or https://"
-    )
+    unknown = no_server(target, (server.name for server in loaded.servers))
+    if _looks_like_address(target):
+        raise UsageError(f"{unknown}; a URL starts with https:// or http://")
+    raise unknown
 
 
 def _looks_like_address(target: str) -> bool:

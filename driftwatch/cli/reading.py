@@ -1,53 +1,14 @@
-"""``status``, ``history`` and ``events``: what the service remembers, read beside it."""
+"""``history`` and ``events``: what happened, read beside the service."""
 
-from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import Annotated
 
 import typer
 
-from driftwatch.cli.options import ConfigOption, JsonOption, load_beside, open_readonly, print_json, reading
+from driftwatch.cli.options import ConfigOption, JsonOption, print_json, reading, remembered
 from driftwatch.errors import UsageError
 
-if TYPE_CHECKING:
-    from driftwatch.store.ports import ServerOverview, ServerStatus
-
-T = TypeVar("T", "ServerOverview", "ServerStatus")
-
 LimitOption = Annotated[int, typer.Option("--limit", "-n", min=1, max=1000, help="How many, newest first.")]
-
-
-def status(config: ConfigOption = None, *, as_json: JsonOption = False) -> None:
-    """Show every server as the service last saw it: states, toolset, certificate, when and when next."""
-    from driftwatch import views
-    from driftwatch.cli import tables
-
-    loaded, now = load_beside(config), datetime.now(UTC)
-    store = open_readonly(loaded)
-    try:
-        with store.read() as reader:
-            if as_json:
-                quiet = reader.silences(now)
-                servers = [views.status(item, now, quiet) for item in _every(reader.status)]
-                print_json({"schema": "driftwatch/status/1", "servers": servers})
-                return
-            items = list(_every(reader.overview))
-            quiet = reader.silences(now)
-    finally:
-        store.close()
-    if not items:
-        typer.echo("No server is configured, or the service has not started yet.")
-        return
-    typer.echo(tables.columns([tables.HEADING, *(tables.status_row(item, now) for item in items)]))
-    incidents = [
-        tables.incident_row(item.record.name, each, now) for item in items for each in item.incidents
-    ]
-    if incidents:
-        typer.echo(f"\nopen incidents, for driftwatch ack:\n{tables.columns(incidents)}")
-    if quiet:
-        typer.echo(
-            f"\nsilences in force:\n{tables.columns([tables.silence_row(each, now) for each in quiet])}"
-        )
 
 
 def history(
@@ -57,21 +18,14 @@ def history(
     limit: LimitOption = 20,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what happened to one server, newest first: every event, and the last runs."""
+    """Show what happened to one server, and its last probes, newest first."""
     from driftwatch import views
     from driftwatch.cli import tables
 
-    loaded = load_beside(config)
-    store = open_readonly(loaded)
-    try:
-        with store.read() as reader:
-            if reader.server(server) is None:
-                names = ", ".join(item.record.name for item in reader.overview(limit=10)) or "none"
-                raise UsageError(f"no server is named {server!r}; remembered: {names}")
-            events = reader.events(server, limit=limit)
-            runs = reader.runs(server, limit=limit)
-    finally:
-        store.close()
+    with reading(config) as reader:
+        remembered(reader, server)
+        events = reader.events(server, limit=limit)
+        runs = reader.runs(server, limit=limit)
     if as_json:
         print_json(
             {
@@ -84,7 +38,7 @@ def history(
         return
     typer.echo(f"{server}: events, newest first")
     typer.echo(tables.columns(tables.event_rows(events, named=False)) or "  none")
-    typer.echo(f"\n{server}: runs, newest first")
+    typer.echo(f"\n{server}: probes, newest first")
     typer.echo(tables.columns([tables.run_row(run) for run in runs]) or "  none")
 
 
@@ -99,7 +53,10 @@ def events(
     limit: LimitOption = 50,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what happened everywhere, newest first, in the words of the messages."""
+    """Show what happened on every server, newest first.
+
+    In the words of the messages, whether it was told or not.
+    """
     from driftwatch import views
     from driftwatch.cli import tables
     from driftwatch.model import EventKind
@@ -110,8 +67,8 @@ def events(
     if unknown:
         raise UsageError(f"no event has the kind {unknown[0]!r}; there are {', '.join(sorted(known))}")
     with reading(config) as reader:
-        if server is not None and reader.server(server) is None:
-            raise UsageError(f"no server is named {server!r}")
+        if server is not None:
+            remembered(reader, server)
         found = reader.events(server, limit=limit, kinds=[known[each] for each in kind or ()], since=after)
     if as_json:
         print_json({"schema": "driftwatch/events/1", "events": [views.event(event) for event in found]})
@@ -133,11 +90,3 @@ def _since(given: str, now: datetime) -> datetime:
                 f"--since: {given!r} is neither a duration such as 2h nor a day or time"
             ) from None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-
-
-def _every(page_after: Callable[[str], Sequence[T]]) -> Iterator[T]:
-    """All configured servers by name, read a page at a time."""
-    page = page_after("")
-    while page:
-        yield from page
-        page = page_after(page[-1].record.name)

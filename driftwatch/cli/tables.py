@@ -4,22 +4,23 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 
 from driftwatch.alerts.fold import Story
+from driftwatch.alerts.quiet import Quiet
 from driftwatch.alerts.wording import Voice, describe
 from driftwatch.alerts.wording.calm import short_pair, subject_words, value_words
 from driftwatch.model import Event, Silence, State
 from driftwatch.report import plain
-from driftwatch.store.ports import MessageRecord, MessageStatus, RunSummary, ServerOverview
+from driftwatch.store.ports import Backlog, MessageRecord, MessageStatus, RunSummary, ServerOverview
 from driftwatch.transitions import Incident
 
 HEADING = ("server", *(state.words for state in State), "fingerprint", "certificate", "last probe", "next")
 """The columns of status_row."""
 
 LATE = timedelta(minutes=1)
-"""A visit that is later than this is said to be: most likely no service runs."""
+"""A probe that is later than this is said to be: most likely no service runs."""
 
 
 def status_row(item: ServerOverview, now: datetime) -> tuple[str, ...]:
-    """One server: its states by number, fingerprint, certificate, and when it is visited."""
+    """One server: its states by number, fingerprint, certificate, and when it is probed."""
     run = item.last_run
     pairs = {short_pair(state.confirmed) for state in item.toolsets}
     return (
@@ -27,8 +28,8 @@ def status_row(item: ServerOverview, now: datetime) -> tuple[str, ...]:
         *(str(item.counts[state]) if run else "-" for state in State),
         " ".join(sorted(pairs)) or "-",
         f"{item.certificate.days_left(now)} days" if item.certificate else "-",
-        _ago(now - run.taken_at) if run else "never",
-        _due(item.record.confirm_due_at or item.record.next_due_at, now),
+        ago(now - run.taken_at) if run else "never",
+        due(item.record.confirm_due_at or item.record.next_due_at, now),
     )
 
 
@@ -48,9 +49,33 @@ def silence_row(silence: Silence, now: datetime) -> tuple[str, ...]:
     return (
         silence.id[:8],
         ", ".join(about) + only,
-        f"{over}until {_minute(silence.over_at)}",
+        f"{over}until {moment(silence.over_at)}",
         plain(silence.created_by, 40),
         plain(silence.reason, 160),
+    )
+
+
+def window_row(window: Quiet) -> tuple[str, ...]:
+    """One maintenance window that is on: as it is configured, and until when."""
+    return (window.name, f"until {moment(window.until)}")
+
+
+def backlog_row(waiting: Backlog, now: datetime) -> tuple[str, ...]:
+    """One channel that is stuck: since when, what is tried next, what waits behind, and why."""
+    tried = f"{waiting.attempts} tried" if waiting.attempts else ""
+    again = f"next {_ahead(waiting.next_attempt_at, now)}" if waiting.next_attempt_at else ""
+    behind = [
+        f"{number} {noun}{'s' if number > 1 else ''}"
+        for number, noun in ((waiting.messages - 1, "message"), (waiting.events, "event"))
+        if number
+    ]
+    return (
+        waiting.channel,
+        f"since {moment(waiting.oldest_at)}",
+        tried,
+        again,
+        f"{' and '.join(behind) or 'nothing'} behind it",
+        plain(waiting.last_error or "", 120),
     )
 
 
@@ -64,7 +89,7 @@ def message_row(record: MessageRecord, now: datetime) -> tuple[str, ...]:
     problem = "" if record.sent_at else plain(record.last_error or "", 120)
     return (
         frozen.id[:8],
-        _minute(frozen.created_at),
+        moment(frozen.created_at),
         frozen.channel,
         fate,
         tried,
@@ -83,16 +108,16 @@ def _event_row(event: Event, *, named: bool) -> tuple[str, ...]:
     note = describe(Story(event, event), Voice())
     phrase = f"{note.phrase} {note.release.ending}" if note.release else note.phrase
     where = (event.server or "driftwatch",) if named else ()
-    return (_minute(event.at), event.level.value, *where, phrase)
+    return (moment(event.at), event.level.value, *where, phrase)
 
 
 def run_row(run: RunSummary) -> tuple[str, ...]:
-    """One run: when, why, how deep, how long, and the states by number."""
+    """One probe: when, why, how deep, how long, and the states by number."""
     counts = ", ".join(
         f"{run.counts[state.value]} {state.words}" for state in State if run.counts.get(state.value)
     )
     reach = "" if run.reachable else "unreachable"
-    return (_minute(run.taken_at), run.trigger, run.depth, f"{run.duration_s:.2f} s", counts, reach)
+    return (moment(run.taken_at), run.trigger, run.depth, f"{run.duration_s:.2f} s", counts, reach)
 
 
 def columns(rows: Sequence[tuple[str, ...]]) -> str:
@@ -105,11 +130,13 @@ def columns(rows: Sequence[tuple[str, ...]]) -> str:
     )
 
 
-def _ago(span: timedelta) -> str:
+def ago(span: timedelta) -> str:
+    """``3 min ago``."""
     return f"{_span(span)} ago"
 
 
-def _due(at: datetime, now: datetime) -> str:
+def due(at: datetime, now: datetime) -> str:
+    """``in 3 min``, or ``3 min late``."""
     late = now - at
     return f"{_span(late)} late" if late > LATE else _ahead(at, now)
 
@@ -126,5 +153,6 @@ def _span(span: timedelta) -> str:
     return f"{seconds} s"
 
 
-def _minute(at: datetime) -> str:
+def moment(at: datetime) -> str:
+    """``2026-11-30 09:55:39Z``."""
     return at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%SZ")

@@ -13,7 +13,7 @@ No message of this room contains a value of the file: a secret may stand in the 
 from driftwatch.config.alerting import Alerts, Channel, Pace, Window
 from driftwatch.config.cron import Cron
 from driftwatch.config.files import content_digest, read_secret
-from driftwatch.config.load import adhoc, load, load_beside
+from driftwatch.config.load import adhoc, load, load_beside, load_windows
 from driftwatch.config.quantities import (
     InvalidValueError,
     Rate,
@@ -66,6 +66,7 @@ __all__ = [
     "format_size",
     "load",
     "load_beside",
+    "load_windows",
     "parse_duration",
     "parse_rate",
     "parse_size",

@@ -8,6 +8,7 @@ from typing import NoReturn
 
 from pydantic import ValidationError
 
+from driftwatch.config.alerting import Window
 from driftwatch.config.interpolation import interpolate
 from driftwatch.config.problems import faults_of, readable
 from driftwatch.config.rules import broken_rules
@@ -48,12 +49,30 @@ def load_beside(path: Path, environ: Mapping[str, str]) -> Config:
     return _load(path, text, needed, environ, None)
 
 
+def load_windows(path: Path, environ: Mapping[str, str]) -> tuple[Window, ...]:
+    """Only the maintenance windows, for a look beside a running service.
+
+    Raises ConfigError with every problem of theirs, except whether the servers that they name are there.
+    """
+    text = _read(path)
+    document = _parse(path, text)
+    monitor, alerts = document.get("monitor"), document.get("alerts")
+    needed: dict[str, Json] = {}
+    if isinstance(monitor, dict) and "timezone" in monitor:
+        needed["monitor"] = {"timezone": monitor["timezone"]}
+    if isinstance(alerts, dict) and "window" in alerts:
+        needed["alerts"] = {"window": alerts["window"]}
+    return _load(path, text, needed, environ, None, whole=False).alerts.windows
+
+
 def _load(
     path: Path,
     text: str,
     document: Mapping[str, Json],
     environ: Mapping[str, str],
     known_checks: Collection[str] | None,
+    *,
+    whole: bool = True,
 ) -> Config:
     try:
         lines = index_lines(text)
@@ -67,6 +86,8 @@ def _load(
             "files": [path.absolute(), *interpolated.files],
         }
         config, faults = _validate(interpolated.document, context)
+        if whole:
+            faults = [*broken_rules(interpolated.document), *faults]
     except RecursionError:
         _stop(path, "arrays and tables are nested too deeply: flatten them")
     unresolved = {place for place, _ in interpolated.faults}
@@ -174,11 +195,10 @@ _TOML_WORDS = {
 def _validate(
     document: Mapping[str, Json], context: dict[str, object]
 ) -> tuple[Config | None, list[tuple[KeyPath, str]]]:
-    faults = list(broken_rules(document))
     try:
-        return Config.model_validate(document, context=context), faults
+        return Config.model_validate(document, context=context), []
     except ValidationError as error:
-        return None, [*faults, *faults_of(error)]
+        return None, list(faults_of(error))
 
 
 def _is_within(place: KeyPath, places: Iterable[KeyPath]) -> bool:

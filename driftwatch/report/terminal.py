@@ -1,17 +1,15 @@
 """The report as a person reads it: worst things first in each family, every state as a word."""
 
-import textwrap
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 
 from driftwatch import checks
 from driftwatch.checks.tool import INSTRUCTIONS
 from driftwatch.evidence import ANONYMOUS
 from driftwatch.model import Finding, Json, Report, Result, State, SurfaceSummary
+from driftwatch.report.page import BOLD, COLOURS, Page
 from driftwatch.toolset.characters import HIDDEN
 
-MIN_WIDTH = 40
 NAME_LIMIT = 64
 """Characters of a foreign name before it is cut."""
 TEXT_LIMIT = 400
@@ -27,14 +25,6 @@ _TOOL_FAMILIES = frozenset({"tool", "schema"})
 _HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _LAST_OF_BASIC_PLANE = 0xFFFF
 
-_COLOURS = {
-    State.FAILED: "\x1b[1;31m",
-    State.OBSERVED_RISK: "\x1b[33m",
-    State.VERIFIED: "\x1b[32m",
-    State.NOT_CHECKED: "\x1b[36m",
-}
-_BOLD, _FAINT, _RESET = "\x1b[1m", "\x1b[2m", "\x1b[0m"
-
 _ORDER = (State.FAILED, State.OBSERVED_RISK, State.VERIFIED, State.NOT_CHECKED)
 _STATE_WIDTH = max(len(state.words) for state in State)
 _INDENT = 2 + _STATE_WIDTH + 2
@@ -45,7 +35,7 @@ def to_text(report: Report, differences: Sequence[str] | None = None, *, colour:
 
     Colours only repeat what a word already says. Whatever the watched server chose is neutralised.
     """
-    page = _Page(colour=colour, width=max(width, MIN_WIDTH))
+    page = Page(colour=colour, width=width)
     _write_header(page, report)
     families = dict.fromkeys(result.check.partition("/")[0] for result in report.results)
     for family in families:
@@ -68,38 +58,8 @@ def plain(text: str, limit: int = TEXT_LIMIT) -> str:
     return "".join(map(_spelled, cut))
 
 
-@dataclass(slots=True)
-class _Page:
-    colour: bool
-    width: int
-    lines: list[str] = field(default_factory=list)
-
-    @property
-    def text(self) -> str:
-        return "\n".join(self.lines)
-
-    def paint(self, text: str, code: str) -> str:
-        return f"{code}{text}{_RESET}" if self.colour else text
-
-    def gap(self) -> None:
-        self.lines.append("")
-
-    def write(self, text: str, *, indent: int = 0, label: str = "", code: str = "") -> None:
-        """Wrapped text; a label stands before its first line, within the indent."""
-        first, *rest = textwrap.wrap(
-            text,
-            width=max(self.width - indent, MIN_WIDTH // 2),
-            break_on_hyphens=False,
-            break_long_words=False,  # ids and addresses are there to be copied
-        ) or [""]
-        space = " " * (indent - len(label) - 2) if label else ""
-        head = f"  {self.paint(label, code)}{space}" if label else " " * indent
-        self.lines.append(f"{head}{first}".rstrip())
-        self.lines.extend(f"{' ' * indent}{line}" for line in rest)
-
-
-def _write_header(page: _Page, report: Report) -> None:
-    page.lines.append(f"{page.paint(plain(report.server), _BOLD)}  {plain(report.url)}")
+def _write_header(page: Page, report: Report) -> None:
+    page.lines.append(f"{page.paint(plain(report.server), BOLD)}  {plain(report.url)}")
     facts = [
         "reachable" if report.reachable else "not reachable",
         _certificate(report),
@@ -154,12 +114,12 @@ def _certificate(report: Report) -> str:
     return f"certificate ends in {_count(days, 'day')}" if days >= 0 else "certificate expired"
 
 
-def _write_family(page: _Page, family: str, results: Sequence[Result], *, eras: int) -> None:
+def _write_family(page: Page, family: str, results: Sequence[Result], *, eras: int) -> None:
     shown = [result for result in results if result.state is not State.NOT_CHECKED]
     if not shown:
         return
     page.gap()
-    page.lines.append(page.paint(family, _BOLD))
+    page.lines.append(page.paint(family, BOLD))
     for state in (State.FAILED, State.OBSERVED_RISK):
         for result in shown:
             if result.state is state:
@@ -173,11 +133,11 @@ def _write_family(page: _Page, family: str, results: Sequence[Result], *, eras: 
         _write_state(page, State.VERIFIED, ", ".join(silent))
 
 
-def _write_state(page: _Page, state: State, text: str) -> None:
-    page.write(text, indent=_INDENT, label=state.words, code=_COLOURS[state])
+def _write_state(page: Page, state: State, text: str) -> None:
+    page.write(text, indent=_INDENT, label=state.words, code=COLOURS[state])
 
 
-def _write_result(page: _Page, result: Result, *, eras: int) -> None:
+def _write_result(page: Page, result: Result, *, eras: int) -> None:
     _write_state(page, result.state, result.check)
     groups = _groups(result.findings)
     of_tools = result.check.partition("/")[0] in _TOOL_FAMILIES
@@ -227,7 +187,7 @@ def _examples(names: Sequence[str]) -> str:
     return f"{', '.join(names[:EXAMPLES])}, … +{len(names) - EXAMPLES}"
 
 
-def _write_not_checked(page: _Page, results: Sequence[Result]) -> None:
+def _write_not_checked(page: Page, results: Sequence[Result]) -> None:
     reasons: dict[tuple[str | None, str | None], list[Result]] = {}
     for result in results:
         if result.state is State.NOT_CHECKED:
@@ -235,26 +195,26 @@ def _write_not_checked(page: _Page, results: Sequence[Result]) -> None:
     if not reasons:
         return
     page.gap()
-    page.lines.append(page.paint(State.NOT_CHECKED.words, _COLOURS[State.NOT_CHECKED]))
+    page.lines.append(page.paint(State.NOT_CHECKED.words, COLOURS[State.NOT_CHECKED]))
     for (cause, reason), blocked in reasons.items():
         because = f" (because of {cause})" if cause else ""
         page.write(f"{plain(reason or '')}{because}", indent=2)
         page.write(", ".join(result.check for result in blocked), indent=6)
 
 
-def _write_differences(page: _Page, differences: Sequence[str]) -> None:
+def _write_differences(page: Page, differences: Sequence[str]) -> None:
     page.gap()
-    page.lines.append(page.paint("since the baseline", _BOLD))
+    page.lines.append(page.paint("since the baseline", BOLD))
     for line in differences or ["nothing is different"]:
         page.write(line.lstrip(), indent=2 + 2 * line.startswith(" "))
 
 
-def _write_summary(page: _Page, results: Sequence[Result]) -> None:
+def _write_summary(page: Page, results: Sequence[Result]) -> None:
     counts = [(state, sum(result.state is state for result in results)) for state in _ORDER]
     page.gap()
     words = [(state, f"{number} {state.words}") for state, number in counts if number]
     between = ", " if len(", ".join(text for _, text in words)) <= page.width else ",\n"
-    page.lines.append(between.join(page.paint(text, _COLOURS[state]) for state, text in words))
+    page.lines.append(between.join(page.paint(text, COLOURS[state]) for state, text in words))
 
 
 def _count(number: int, noun: str) -> str:

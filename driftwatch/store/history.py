@@ -1,5 +1,6 @@
 """Reading: what is remembered, what happened, what waits. Every query is bounded."""
 
+import itertools
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -22,7 +23,13 @@ from driftwatch.store.ports import (
 from driftwatch.store.releases import Releases
 from driftwatch.store.statements import history as sql
 from driftwatch.store.statements.due import NEXT_VISIT, REQUESTS
-from driftwatch.store.statements.outbox import BACKLOG, DELIVERIES_OF, MESSAGE, newest_messages
+from driftwatch.store.statements.outbox import (
+    BACKLOG,
+    DELIVERIES_OF,
+    MESSAGE,
+    WAITING_EVENTS,
+    newest_messages,
+)
 from driftwatch.store.statements.servers import SERVER
 from driftwatch.store.told import Told
 from driftwatch.transitions import Memory
@@ -168,10 +175,23 @@ class SqlReader(Fleet, Releases, Told):
 
     def backlog(self) -> list[Backlog]:
         """The channels with messages that are not delivered yet, by name."""
-        return [
-            Backlog(channel=channel, messages=count, oldest_at=oldest)
-            for channel, count, oldest in self._connection.execute(BACKLOG)
-        ]
+        behind = {row["channel"]: row["number"] for row in self._rows(WAITING_EVENTS)}
+        found = itertools.groupby(self._rows(BACKLOG), key=lambda row: row["channel"])
+        backlog = []
+        for channel, rows in found:
+            oldest, *others = rows
+            backlog.append(
+                Backlog(
+                    channel=channel,
+                    messages=1 + len(others),
+                    oldest_at=oldest["created_at"],
+                    attempts=oldest["attempts"],
+                    next_attempt_at=oldest["next_attempt_at"],
+                    last_error=oldest["last_error"],
+                    events=behind.get(channel, 0),
+                )
+            )
+        return backlog
 
     def next_due(self) -> datetime | None:
         """When the next probe is due."""

@@ -6,7 +6,17 @@ from it. Texts of watched servers are in them as they came.
 
 from driftwatch.views.deploys import Release, release
 from driftwatch.views.history import Event, Interval, event, interval
-from driftwatch.views.outbox import Message, ProbeRequest, Silence, message, probe_request, silence
+from driftwatch.views.outbox import (
+    Backlog,
+    Message,
+    ProbeRequest,
+    Silence,
+    Window,
+    backlog,
+    message,
+    probe_request,
+    silence,
+)
 from driftwatch.views.servers import (
     Incident,
     Run,
@@ -23,6 +33,7 @@ from driftwatch.views.shape import Moment, described, iso
 from driftwatch.views.toolsets import Compared, Diff, Toolset, compare, diff, export, remembered_toolset
 
 __all__ = [
+    "Backlog",
     "Compared",
     "Diff",
     "Event",
@@ -38,6 +49,8 @@ __all__ = [
     "ServerStatus",
     "Silence",
     "Toolset",
+    "Window",
+    "backlog",
     "compare",
     "described",
     "diff",

@@ -33,6 +33,35 @@ class Message(TypedDict):
 
 
 @described
+class Backlog(TypedDict):
+    """What one channel has not delivered yet. It goes in order: only a test passes the oldest one."""
+
+    channel: str
+    messages: int
+    """Written, and not delivered."""
+    oldest_at: Moment
+    attempts: int
+    """Of the oldest one."""
+    next_attempt_at: Moment | None
+    last_error: str | None
+    """Why the oldest one did not get through; null for one that was not tried yet."""
+    events: int
+    """In no message yet: they are told in one once the messages before them are gone."""
+
+
+@described
+class Window(TypedDict):
+    """A maintenance window that is on."""
+
+    window: str
+    """As it stands in the configuration."""
+    servers: list[str]
+    tags: list[str]
+    """Empty like servers for every server."""
+    ends_at: Moment
+
+
+@described
 class Silence(TypedDict):
     """A stretch of time in which what matches is recorded and not told."""
 
@@ -76,6 +105,19 @@ def message(item: ports.MessageRecord) -> Message:
         "last_error": item.last_error,
         "sent_at": iso_or_none(item.sent_at),
         "possible_repeat": item.possible_repeat,
+    }
+
+
+def backlog(item: ports.Backlog) -> Backlog:
+    """What one channel has not delivered yet."""
+    return {
+        "channel": item.channel,
+        "messages": item.messages,
+        "oldest_at": iso(item.oldest_at),
+        "attempts": item.attempts,
+        "next_attempt_at": iso_or_none(item.next_attempt_at),
+        "last_error": item.last_error,
+        "events": item.events,
     }
 
 

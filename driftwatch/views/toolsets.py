@@ -8,7 +8,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from driftwatch import toolset, transitions
-from driftwatch.errors import UnknownError, UsageError
+from driftwatch.errors import UnknownError, UsageError, no_server
 from driftwatch.model import Json
 from driftwatch.store import ports
 from driftwatch.store.ports import Reader
@@ -143,8 +143,7 @@ def export(server: str, item: ports.StoredToolset) -> Toolset:
 def _toolset_states(reader: Reader, server: str) -> list[transitions.SubjectState]:
     memory = reader.memory(server)
     if memory is None:
-        names = ", ".join(item.record.name for item in reader.overview(limit=10)) or "none"
-        raise UnknownError(f"no server is named {server!r}; remembered: {names}")
+        raise no_server(server, (record.name for record in reader.servers()))
     return [state for subject, state in sorted(memory.states.items()) if subject.startswith(SUBJECT)]
 
 

@@ -233,7 +233,7 @@ def test_the_token_comes_from_a_file_or_the_configuration(
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["--ref", "v2"], "no token: set tokens in [hook]"),
+        (["--ref", "v2"], "no token: set DRIFTWATCH_HOOK_TOKEN or give --token-file"),
         (["--ref", "v2", "--token-file", "nowhere"], "--token-file: the file does not exist"),
         (["--ref", "v2", "--wait", "5", "--gate", "score"], "--gate is one or more of failed, drift"),
         ([], "Missing option"),
@@ -247,6 +247,36 @@ def test_what_is_missing_is_told(
     assert ended.code == 2
     assert told in ended.err
     assert service.asked == []
+
+
+@pytest.mark.parametrize(
+    ("words", "token", "told"),
+    [
+        (
+            [],
+            "",
+            [
+                "no address of the driftwatch service: set DRIFTWATCH_URL",
+                "no token: set DRIFTWATCH_HOOK_TOKEN",
+            ],
+        ),
+        ([], TOKEN, ["no address of the driftwatch service"]),
+        (["--url", "https://driftwatch.example"], "", ["no token"]),
+    ],
+)
+def test_a_pipeline_without_a_configuration_is_told_everything_that_it_has_to_give(
+    driftwatch: Command, monkeypatch: pytest.MonkeyPatch, words: list[str], token: str, told: list[str]
+) -> None:
+    monkeypatch.setattr("driftwatch.cli.options.PLACES", ("config.toml",))
+    monkeypatch.setenv("DRIFTWATCH_HOOK_TOKEN", token)
+    monkeypatch.delenv("DRIFTWATCH_URL", raising=False)
+    ended = driftwatch("deploy", "api", "--ref", "v2", *words)
+    assert ended.code == 2
+    assert [each.partition(":")[0] for each in ended.err.removeprefix("driftwatch: ").split("; ")] == [
+        each.partition(":")[0] for each in told
+    ]
+    assert all(each in ended.err for each in told)
+    assert "configuration" not in ended.err
 
 
 @pytest.mark.parametrize("url", ["example.com", "ftp://example.com", "http://[::1"])

@@ -156,7 +156,13 @@ def test_a_message_that_is_stuck_is_seen_dropped_and_sent_again(
     assert line.startswith("9f8e7d6c  ")
     assert "retry in" in line
     assert "connection refused" in line
-    assert driftwatch("outbox", "list", "--status", "sent").out == "No message was written yet.\n"
+    assert driftwatch("outbox", "list", "--status", "sent").out == "No message is sent.\n"
+    for words in (("outbox", "list"), ("status",)):
+        (stuck,) = [each for each in driftwatch(*words).out.splitlines() if each.startswith("ops  since")]
+        assert "1 tried  next in" in stuck
+        assert "nothing behind it  connection refused" in stuck
+    (waiting,) = read("outbox", "list")["backlog"]
+    assert (waiting["channel"], waiting["events"]) == ("ops", 0)
     assert driftwatch("outbox", "retry", "dw:9f8e7d6c").out.startswith("ops: message 9f8e7d6c is sent")
     assert read("outbox", "drop", "9f8e7d6c")["status"] == "dropped"
     assert [each["status"] for each in read("outbox", "list")["messages"]] == ["dropped"]
@@ -171,7 +177,73 @@ def test_what_accept_prints_can_be_copied_and_json_has_it_whole(
     assert (again["fingerprint"], list(again["subjects"])) == (PAIR, [])
 
 
-def test_status_says_by_how_much_a_visit_is_late(filled: SqliteStore) -> None:
+def test_one_server_is_shown_with_every_check_by_family(
+    filled: SqliteStore, driftwatch: Command, read: Callable[..., Any]
+) -> None:
+    shown = driftwatch("status", "api")
+    assert shown.code == 0, shown.err
+    lines = shown.out.splitlines()
+    assert lines[0] == "api  https://api.example/mcp  (prod)"
+    assert lines[1] == "1 failed"
+    assert any(line.startswith("  last probe ") and "next" in line for line in lines)
+    assert "  certificate    none was seen" in lines
+    assert "not the accepted dw1:old.old: driftwatch diff api" in " ".join(shown.out.split())
+    assert "  last deploy    none was announced" in lines
+    assert any(line.split()[:2] == ["1a2b3c4d", "api"] for line in lines)
+    (refused,) = [place for place, line in enumerate(lines) if "transport/endpoint (refused) since" in line]
+    assert lines[refused - 1] == "transport"
+    assert lines[refused].startswith("  failed         ")
+    whole = read("status", "api")
+    assert whole["schema"] == "driftwatch/server/1"
+    assert [(each["id"], each["state"], each["code"]) for each in whole["checks"]] == [
+        ("transport/endpoint", "failed", "refused")
+    ]
+    assert (whole["last_deploy"], whole["windows"]) == (None, [])
+
+
+def test_status_says_that_a_maintenance_window_is_on_and_until_when(
+    filled: SqliteStore, driftwatch: Command, read: Callable[..., Any], tmp_path: Path
+) -> None:
+    with (tmp_path / "config.toml").open("a", encoding="utf-8") as file:
+        file.write('[[alerts.window]]\ntags = ["prod"]\ncron = "* * * * *"\nduration = "2h"\n')
+    for words in (("status",), ("status", "api")):
+        assert "window * * * * * for 2h UTC (prod)  until 2" in driftwatch(*words).out
+    assert "window" not in driftwatch("status", "lab").out
+    (window,) = read("status")["windows"]
+    assert (window["servers"], window["tags"]) == ([], ["prod"])
+
+
+def test_windows_that_cannot_be_read_are_told_and_status_is_shown_all_the_same(
+    filled: SqliteStore, driftwatch: Command, tmp_path: Path
+) -> None:
+    with (tmp_path / "config.toml").open("a", encoding="utf-8") as file:
+        file.write('[[alerts.window]]\ncron = "often"\n')
+    ended = driftwatch("status")
+    assert (ended.code, ended.out.split()[0]) == (0, "server")
+    assert "config.toml:5: alerts.window #1.cron: " in ended.err
+    assert "maintenance windows are not shown" in ended.err
+
+
+@pytest.mark.parametrize("words", [["status"], ["history"], ["diff"], ["ack"], ["events", "--server"]])
+def test_a_name_that_is_nearly_right_is_answered_with_the_right_one(
+    filled: SqliteStore, driftwatch: Command, words: list[str]
+) -> None:
+    ended = driftwatch(*words, "apis")
+    assert ended.code == 2
+    assert "did you mean 'api'?" in ended.err
+
+
+def test_a_server_that_is_no_longer_configured_has_a_history_and_no_status(
+    filled: SqliteStore, driftwatch: Command
+) -> None:
+    with filled.write() as tx:
+        tx.import_servers([server("api", NOW)], NOW)
+    ended = driftwatch("status", "lab")
+    assert ended.code == 2
+    assert "lab is no longer configured; driftwatch history lab has what happened" in ended.err
+
+
+def test_status_says_by_how_much_a_probe_is_late(filled: SqliteStore) -> None:
     with filled.read() as reader:
         item = reader.overview(limit=1)[0]
     due = item.record.next_due_at

@@ -261,9 +261,24 @@ class TestFates:
         claimed(world, "chat")
         with world.store.read() as reader:
             assert reader.backlog() == [
-                Backlog(channel="chat", messages=2, oldest_at=START + SECOND),
+                Backlog(channel="chat", messages=2, oldest_at=START + SECOND, attempts=1),
                 Backlog(channel="mail", messages=1, oldest_at=START + 3 * SECOND),
             ]
+
+    def test_the_backlog_says_what_is_stuck_and_how_much_waits_behind_it(self, world: World) -> None:
+        world.add("api")
+        world.freeze("m1", "chat")
+        settle(world, claimed(world), failed(world.clock(), MINUTE, error="connection refused"))
+        later = [event(f"e{number}", at=START) for number in range(3)]
+        plans = [DeliveryPlan(event=each.id, channel="chat", not_before=START) for each in later]
+        with world.store.write() as tx:
+            for each, plan in zip(later, plans, strict=True):
+                tx.record_event(each, [plan])
+        with world.store.read() as reader:
+            (waiting,) = reader.backlog()
+        assert waiting.stuck
+        assert (waiting.messages, waiting.events, waiting.attempts) == (1, 3, 1)
+        assert (waiting.last_error, waiting.next_attempt_at) == ("connection refused", START + MINUTE)
 
 
 class TestByHand:

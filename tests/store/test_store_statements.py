@@ -85,6 +85,7 @@ def test_what_runs_often_never_reads_a_whole_table(world: World) -> None:
         (outbox.OLDEST_MESSAGE, {"of_channel": "chat"}),
         (outbox.OLDEST_TRIAL, {"of_channel": "chat"}),
         (outbox.BACKLOG, {}),
+        (outbox.WAITING_EVENTS, {}),
         (outbox.HELD_DELIVERIES, {"names": ["silence 1"]}),
         (outbox.HELD_DELIVERIES_OF, {"names": ["silence 1"], "server": "api"}),
         (QUERIES["newest_events"], {"limit": 10}),

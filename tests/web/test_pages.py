@@ -17,9 +17,10 @@ import typer.core
 import typer.main
 
 from driftwatch.cli import app
+from driftwatch.store.ports import DeliveryPlan
 from driftwatch.store.sqlite import SqliteStore
 from driftwatch.web.health import Health
-from tests.store.world import event, message
+from tests.store.world import event, failed, message
 from tests.web.paging import FINE, Pages, parsed, shown, words
 from tests.web.scene import NOW, Scene, bad, tool
 
@@ -172,6 +173,23 @@ async def test_events_and_messages_come_in_pages(pages: Pages) -> None:
                 break
             html = (await pages.get(older[1].replace("&amp;", "&"))).text
         assert seen == 120
+
+
+async def test_a_channel_that_is_stuck_is_told_with_what_waits_behind_it(pages: Pages) -> None:
+    assert pages.store is not None
+    with pages.store.write() as tx:
+        tx.freeze(message("stuck-1", "ops", created_at=NOW - timedelta(hours=2)))
+        claim = tx.claim("me", timedelta(minutes=2), ["ops"])
+        assert claim is not None
+        tx.settle(claim, failed(NOW, timedelta(minutes=9), error="the receiver answered HTTP 500"))
+        for each in ("later-1", "later-2"):
+            plan = DeliveryPlan(event=each, channel="ops", not_before=NOW)
+            tx.record_event(event(each, at=NOW, server="payments"), [plan])
+    for path in ("/", "/outbox"):
+        told = await pages.text(path)
+        assert "ops is stuck since 2026-11-30 07:30 UTC" in told
+        assert "the receiver answered HTTP 500. Tried 1 time, next in 9 min" in told
+        assert "2 alerts wait behind it." in told
 
 
 async def test_the_outbox_tells_fates_and_never_an_address(pages: Pages) -> None:

@@ -120,6 +120,18 @@ class Backlog:
     channel: str
     messages: int
     oldest_at: datetime
+    """When the oldest of them was written: nothing of this channel has gone past it since."""
+    attempts: int = 0
+    """Of the oldest one."""
+    next_attempt_at: datetime | None = None
+    last_error: str | None = None
+    events: int = 0
+    """Events that are not in any message yet: they wait until the messages before them are gone."""
+
+    @property
+    def stuck(self) -> bool:
+        """Whether the oldest message was tried, and did not get through."""
+        return self.last_error is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

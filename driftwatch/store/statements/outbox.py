@@ -134,10 +134,21 @@ MESSAGES_LIKE = (
     .limit(2)
 )
 BACKLOG = (
-    sa.select(messages.c.channel, sa.func.count(), sa.func.min(messages.c.created_at))
+    sa.select(
+        messages.c.channel,
+        messages.c.created_at,
+        messages.c.attempts,
+        messages.c.next_attempt_at,
+        messages.c.last_error,
+    )
     .where(_message_waits)
-    .group_by(messages.c.channel)
-    .order_by(messages.c.channel)
+    .order_by(messages.c.channel, messages.c.created_at, messages.c.id)
+)
+"""Few rows: a channel has at most one message on its way, beside tests and what people send again."""
+WAITING_EVENTS = (
+    sa.select(deliveries.c.channel, sa.func.count().label("number"))
+    .where(_delivery_waits)
+    .group_by(deliveries.c.channel)
 )
 HASTEN = (
     sa.update(messages)

@@ -108,6 +108,7 @@ def view(reader: Reader, scene: Scene) -> Page:
             "pages": pages,
             "probed_at": max((each.last_run_at for each in fleet if each.last_run_at), default=None),
             "channels": len(scene.config.channels),
+            "backlog": reader.backlog(),
         },
     )
 

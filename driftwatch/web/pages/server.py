@@ -9,6 +9,7 @@ from shlex import quote
 from driftwatch import checks
 from driftwatch.alerts.quiet import in_force
 from driftwatch.alerts.wording.calm import short_pair, subject_words, value_words
+from driftwatch.alerts.wording.standing import Check, checks_now
 from driftwatch.errors import UnknownError
 from driftwatch.model import Certificate, State
 from driftwatch.store.ports import Reader, StateInterval
@@ -18,7 +19,7 @@ from driftwatch.web.pages.marks import marks
 from driftwatch.web.pages.rendering import ORDER
 from driftwatch.web.pages.site import Page, Scene
 from driftwatch.web.pages.timeline import timeline
-from driftwatch.web.pages.words import Check, anchor, checks_now, headline
+from driftwatch.web.pages.words import anchor, headline
 
 SPANS = {"1": timedelta(days=1), "7": timedelta(days=7), "30": timedelta(days=30), "90": timedelta(days=90)}
 """What the drawing may show, by the number of days in the address."""
