@@ -208,10 +208,10 @@ _CHECKS_INTRODUCTION = """\
 Every check ends in one of four states. There is no score."""
 
 _STATES = {
-    State.VERIFIED: "It was looked at, and it is as it should be.",
+    State.VERIFIED: "It was checked, and it is as it should be.",
     State.FAILED: "A finding that will break a client.",
     State.OBSERVED_RISK: "A finding that hurts some client, some of the time, or breaks a recommendation.",
-    State.NOT_CHECKED: "It could not be looked at; the reason is always given, and the cause where another "
+    State.NOT_CHECKED: "It could not be checked; the reason is always given, and the cause where another "
     "check explains it.",
 }
 

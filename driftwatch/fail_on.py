@@ -11,6 +11,6 @@ class FailOn(StrEnum):
     RISK = "risk"
     """A failed check or an observed risk."""
     NOT_CHECKED = "not-checked"
-    """A failed check, or one that something kept from being looked at."""
+    """A failed check, or one that something kept from being checked."""
     DRIFT = "drift"
     """Only drift: what is as bad as in the baseline is let through."""

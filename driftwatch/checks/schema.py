@@ -41,7 +41,8 @@ def semantic_format(tools: tuple[Tool, ...]) -> Iterator[Found]:
     """String parameters whose name has a word for a time, an e-mail address or a URL, and nothing to say so.
 
     The name is taken apart into words (`repo_url`, `startTime`), so `format` and `update` do not count. The
-    last such word decides. Any `format`, `enum` or `const` settles it. Nested parameters count too.
+    last such word decides. Any `format`, `enum` or `const` settles it. Nested parameters count too. Only the
+    name is judged, as a model goes by it: an `at` that is described as a cell of a sheet counts as well.
 
     Why it matters:
         A model fills in what the name suggests to a person: "next Friday" for a date, a display name for an
@@ -49,10 +50,9 @@ def semantic_format(tools: tuple[Tool, ...]) -> Iterator[Found]:
         way. A format is read by the model as well as by the validator.
 
     How to fix it:
-        Add the format (`date-time`, `email` or `uri`) and one example: models imitate examples.
-
-        Where the name only sounds like one (an `at` that is a cell of a sheet), rename it or accept the
-        finding.
+        Add the format (`date-time`, `email` or `uri`) and one example: models imitate examples. Where the
+        name only sounds like one, such as an `at` that is a place, rename it, give it an `enum`, or let this
+        finding stand.
     """
     for tool in tools:
         bare = [

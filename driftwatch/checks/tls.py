@@ -73,7 +73,7 @@ def chain(url: str, openings: tuple[Opening, ...] | Missing, tls: Tls | Missing,
 def expiry(tls: Tls, taken_at: datetime, policy: Policy) -> Verdict:
     """How long the endpoint's own certificate is still valid.
 
-    Where the connections of one visit show different certificates, the one that ends first counts.
+    Where the connections of one probe show different certificates, the one that ends first counts.
 
     A threshold (30, 14, 7, 3 and 1 days) counts only where it is below 30 % of the certificate's lifetime:
     a certificate of 90 days has 14, 7, 3 and 1; one of six days has 1.

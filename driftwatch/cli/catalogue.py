@@ -8,7 +8,7 @@ from driftwatch.cli.options import JsonOption, print_json
 
 
 def checks(*, as_json: JsonOption = False) -> None:
-    """List every check: its id, how much it hurts, and what it looks for."""
+    """List every check: its id, its severity, and what it finds."""
     from driftwatch import docs
 
     if as_json:
@@ -22,7 +22,7 @@ def explain(
     *,
     as_json: JsonOption = False,
 ) -> None:
-    """Explain one check: why it matters, how to fix it, where it comes from."""
+    """Explain one check: why it matters, and how to fix it."""
     from driftwatch import docs
 
     if as_json:

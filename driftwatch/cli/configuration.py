@@ -12,7 +12,10 @@ app = typer.Typer(
 
 @app.command("check")
 def check(config: ConfigOption = None) -> None:
-    """Check the whole configuration, every alert URL included; exits with 2 and every problem at once."""
+    """Check the whole configuration, every alert URL included.
+
+    Exits with 2 and tells every problem at once.
+    """
     from driftwatch.alerts import deliver
     from driftwatch.observe import checks_policy
 
@@ -35,7 +38,7 @@ def check(config: ConfigOption = None) -> None:
 
 @app.command("show")
 def show(config: ConfigOption = None, *, as_json: JsonOption = False) -> None:
-    """Show the configuration in force, defaults included and secrets redacted."""
+    """Show the configuration with its defaults, secrets redacted."""
     loaded = load_config(config)
     if as_json:
         print_json(loaded.to_json())

@@ -63,10 +63,11 @@ def restore(
     backup: Annotated[Path, typer.Argument(help="The backup to put in the database's place.")],
     config: ConfigOption = None,
 ) -> None:
-    """Put a backup in the place of the database; the service has to be stopped.
+    """Put a backup in the place of the database.
 
-    The backup is checked first, and the database of today is kept beside it. Nothing that happened after the
-    backup is known any more; a change that was told since then may be told again.
+    The service has to be stopped. The backup is checked first, and the database of today is kept beside it.
+    Nothing that happened after the backup is known any more; a change that was told since then may be told
+    again.
     """
     from driftwatch.store.sqlite import InstanceLock, SqliteStore
 

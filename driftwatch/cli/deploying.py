@@ -61,11 +61,11 @@ def deploy(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Announce a deploy to a running driftwatch, and with --wait be the gate of a pipeline.
+    """Announce a deploy to a running driftwatch.
 
-    Exits with 0 when it passed, 1 when a check failed or the toolset drifted (see --gate), 2 when the service
-    refuses the announcement, 3 when the deploy did not settle in time or the service cannot be reached. It
-    needs the address and a token, and no configuration.
+    With --wait it is the gate of a pipeline. Exits with 0 when it passed, 1 when a check failed or the
+    toolset drifted (see --gate), 2 when the service refuses the announcement, 3 when the deploy did not
+    settle in time or the service cannot be reached. It needs the address and a token, and no configuration.
     """
     from driftwatch.cli.announcing import Client
 

@@ -29,7 +29,7 @@ def diff(
     as_json: JsonOption = False,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
 ) -> None:
-    """Show what changed in a server's toolset, in each era. Exits with 1 when anything did.
+    """Show what changed in a server's toolset. Exits with 1 when anything did.
 
     A release is named by its ref or id: the list that was there when that deploy had settled.
     """
@@ -73,7 +73,10 @@ def accept(
     reason: Annotated[str, typer.Option(help="Why; it is kept with the event.")],
     as_json: JsonOption = False,
 ) -> None:
-    """Make a server's current toolset the baseline, by the fingerprint of the list that you have read."""
+    """Make a server's current toolset the baseline.
+
+    The fingerprint says which list was read: where the server shows another one by now, nothing is accepted.
+    """
     from dataclasses import asdict
     from datetime import UTC, datetime
 

@@ -18,9 +18,10 @@ def send_test(
     timeout: Annotated[float, typer.Option(min=1, max=300, help="Seconds to wait for the delivery.")] = 40,
     as_json: JsonOption = False,
 ) -> None:
-    """Send a test message through the outbox, the way every alert goes, and say what became of it.
+    """Send a test message, and say what became of it.
 
-    A running service delivers it; without one this command does. Exits with 1 when a channel did not take it.
+    It goes through the outbox, as every alert does. A running service delivers it; without one this command
+    does. Exits with 1 when a channel did not take it.
     """
     import asyncio
     from dataclasses import asdict

@@ -38,8 +38,8 @@ FailOnOption = Annotated[
     typer.Option(
         "--fail-on",
         show_default="failed",
-        help="What exits with 1: failed checks, observed risks too, checks that something kept from being "
-        "looked at too, or drift alone. Drift always does. May repeat.",
+        help="What exits with 1: failed checks, observed risks too, checks that could not be made too, or "
+        "drift alone. Drift always does. May repeat.",
     ),
 ]
 JUnitOption = Annotated[Path | None, typer.Option(help="Write JUnit XML to a file; - is standard output.")]
@@ -47,7 +47,7 @@ SarifOption = Annotated[Path | None, typer.Option(help="Write SARIF to a file; -
 MarkdownOption = Annotated[Path | None, typer.Option(help="Write Markdown to a file; - is standard output.")]
 BaselineOption = Annotated[
     Path | None,
-    typer.Option(help="Compare with an earlier visit: a file of probe --save (best), or of --json."),
+    typer.Option(help="Compare with an earlier probe: a file of probe --save (best), or of --json."),
 ]
 
 

@@ -36,7 +36,7 @@ def list_messages(
     ] = 20,
     as_json: JsonOption = False,
 ) -> None:
-    """List messages, newest first: when, to whom, what became of them, and what they say."""
+    """List messages and what became of them, newest first."""
     from driftwatch import views
     from driftwatch.cli import tables
     from driftwatch.store.ports import MessageStatus
@@ -67,7 +67,7 @@ def list_messages(
 
 @app.command()
 def retry(named: MessageArgument, config: ConfigOption = None, *, as_json: JsonOption = False) -> None:
-    """Send a waiting message without further delay, or one again that was given up."""
+    """Send a message now that waits or was given up."""
     from driftwatch import actions
 
     with writing(config) as tx:
@@ -77,7 +77,7 @@ def retry(named: MessageArgument, config: ConfigOption = None, *, as_json: JsonO
 
 @app.command()
 def drop(named: MessageArgument, config: ConfigOption = None, *, as_json: JsonOption = False) -> None:
-    """Give up a message that waits, so that the next one of its channel can go."""
+    """Give up a message that waits: the next one can go."""
     from driftwatch import actions
 
     with writing(config) as tx:

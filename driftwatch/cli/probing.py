@@ -1,4 +1,4 @@
-"""``probe`` and ``judge``: one visit, or a saved one, judged without a service."""
+"""``probe`` and ``judge``: one probe, or a saved one, judged without a service."""
 
 import contextlib
 import re
@@ -56,7 +56,7 @@ def probe(
     ] = None,
     fail_on: FailOnOption = None,
 ) -> None:
-    """Visit one server once and report every check. Writes nothing, alerts nobody."""
+    """Probe one server once and report every check. Writes nothing, alerts nobody."""
     import asyncio
     import json
 

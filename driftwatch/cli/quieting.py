@@ -17,7 +17,10 @@ def ack(
     *,
     as_json: JsonOption = False,
 ) -> None:
-    """Acknowledge an open incident, or all of a server: no more reminders until it is over or gets worse."""
+    """Acknowledge an open incident, or all of a server.
+
+    No more reminders until it is over or becomes another one; its end is told.
+    """
     from driftwatch import actions, views
     from driftwatch.alerts.wording.calm import subject_words, value_words
 
@@ -43,7 +46,10 @@ def silence(
     reason: Annotated[str, typer.Option(help="Why; it is kept with the silence.")],
     as_json: JsonOption = False,
 ) -> None:
-    """Say nothing about some servers for a while; what is still open when it ends is told then, once."""
+    """Send nothing about some servers for a while.
+
+    They are still probed; what is still so when the silence ends is told then, once.
+    """
     from driftwatch import actions, views
     from driftwatch.config import InvalidValueError, parse_duration
 

@@ -18,7 +18,7 @@ def history(
     limit: LimitOption = 20,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what happened to one server, and its last probes, newest first."""
+    """Show what happened to one server, and its last probes."""
     from driftwatch import views
     from driftwatch.cli import tables
 

@@ -9,9 +9,10 @@ from driftwatch.cli.options import ConfigOption, find_config, load_beside, load_
 
 
 def run(config: ConfigOption = None) -> None:
-    """Run the service: probe every configured server on its interval and send alerts.
+    """Run the service: probe on the interval, alert on change.
 
-    It logs one JSON line per run, event and delivery, and ends cleanly on SIGTERM or SIGINT within 8 seconds.
+    It logs one JSON line for each probe, event and delivery, and ends cleanly on SIGTERM or SIGINT within 8
+    seconds.
     """
     import asyncio
     import functools
@@ -31,7 +32,10 @@ def run(config: ConfigOption = None) -> None:
 
 
 def healthcheck(config: ConfigOption = None) -> None:
-    """Ask the running service whether it is alive; for the container's HEALTHCHECK. Exits with 0 or 1."""
+    """Ask the running service whether it is alive. Exits with 0 or 1.
+
+    For the container's HEALTHCHECK.
+    """
     import http.client
 
     listen = load_beside(config).http.listen

@@ -35,7 +35,7 @@ def status(
     *,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the servers as the service last saw them, or one in full.
+    """Show every server as it was last probed, or one in full.
 
     Without a name one line for each, then what is open, what is silenced, and which alerts do not get
     through. With a name every check of that server: its state, since when, and why.

@@ -15,7 +15,10 @@ def demo(
         bool, typer.Option("--stay", help="Keep the sample server and a service running.")
     ] = False,
 ) -> None:
-    """See it work: a sample server, a release that drifts, and the alert. No network, no configuration."""
+    """See it work: a server, a release that drifts, the alert.
+
+    No network, no configuration.
+    """
     import asyncio
     import logging
 

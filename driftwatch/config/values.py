@@ -268,7 +268,7 @@ _NETLOC = re.compile(r"(?:[^@\[\]]*@)?(?:\[[0-9A-Fa-f]*:[0-9A-Za-z:.%]+\]|[^\[\]
 
 
 def _is_host(host: str) -> bool:
-    """False for what no resolver and no HTTP client takes: a typing error is told before the first visit."""
+    """False for what no resolver and no HTTP client takes: a typing error is told before the first probe."""
     if ":" in host or re.fullmatch(r"\d+(\.\d+){3}", host, re.ASCII):
         try:
             ipaddress.ip_address(host)

@@ -173,7 +173,7 @@ class Ticker:
             if record is not None and (record.not_before is None or record.not_before <= now)
         ]
         if passed_over:
-            log.error("overdue servers are visited now", extra={"fields": {"servers": passed_over}})
+            log.error("overdue servers are probed now", extra={"fields": {"servers": passed_over}})
             await self._store.transact(lambda tx: tx.hasten(passed_over, now))
             self._handed_out |= dict.fromkeys(passed_over, steady)
 

@@ -105,7 +105,7 @@ class Subject(TypedDict):
     accepted: str | None
     pending: str | None
     blocked_by: str | None
-    """The check that keeps this one from being looked at; value is then the last known one."""
+    """The check that keeps this one from being judged; value is then the last known one."""
 
 
 @described

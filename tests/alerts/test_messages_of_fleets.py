@@ -1,4 +1,4 @@
-"""Whole messages about many servers, and about the first look, as they arrive: a changed line here is one on somebody's phone."""
+"""Whole messages about many servers, and about the first probe, as they arrive: a changed line here is one on somebody's phone."""
 # ruff: noqa: E501 - a line of a message is as long as it arrives
 
 from datetime import timedelta
@@ -104,9 +104,9 @@ def test_a_first_look_that_finds_failures(event: Any, message: Message) -> None:
             )
         )
         == """\
-[driftwatch] api-prod: first look: down - connection refused
+[driftwatch] api-prod: first probe: down - connection refused
 
-First look at this server: 1 check failed.
+First probe of this server: 1 check failed.
 2 checks are not checked because of it.
 It is recorded as it is; from now on only changes are told.
 - transport/endpoint: Nothing listens there: the connection was refused.
@@ -142,9 +142,9 @@ def test_a_first_look_that_finds_several_failures(event: Any, message: Message) 
             )
         )
         == """\
-[driftwatch] api-prod: first look: 2 checks failed
+[driftwatch] api-prod: first probe: 2 checks failed
 
-First look at this server: 2 checks failed.
+First probe of this server: 2 checks failed.
 It is recorded as it is; from now on only changes are told.
 - transport/get: GET neither answers nor refuses.
 - tool/case-collision: Search: Another tool differs in case only.

@@ -81,9 +81,9 @@ def test_checks_that_nobody_could_look_at(event: Any, message: Message) -> None:
     assert (
         message(event(EventKind.REMINDER, Level.WARNING, subject=None, incidents=[], acked=[], stale=stale))
         == """\
-[driftwatch] api-prod: 3 checks not looked at for more than a day
+[driftwatch] api-prod: 3 checks not checked for more than a day
 
-3 checks not looked at for more than a day:
+3 checks not checked for more than a day:
 - tools/pagination, tool/name-charset, since 2026-11-01 12:00 UTC (13:00 Europe/Berlin), because of auth/credential
 - session/ended, since 2026-11-01 12:00 UTC (13:00 Europe/Berlin)
 

@@ -288,3 +288,13 @@ def test_a_change_is_shown_accepted_by_its_fingerprint_and_then_is_the_baseline(
     }.items()
     again = driftwatch("accept", "bookshop", *config, "--fingerprint", pair, "--reason", "again")
     assert "accepted already" in again.out
+
+
+@pytest.mark.parametrize("group", [[], ["config"], ["db"], ["notify"], ["outbox"]])
+def test_help_says_what_each_command_does_in_one_line_of_80_columns(
+    driftwatch: Command, monkeypatch: pytest.MonkeyPatch, group: list[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    listed = driftwatch(*group, "--help").out.partition("Commands:")[2]
+    assert listed
+    assert "..." not in listed

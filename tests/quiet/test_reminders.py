@@ -158,7 +158,7 @@ async def test_what_is_not_looked_at_for_a_day_is_told_once(street: Street) -> N
     for _ in range(60):
         await street.probe("api", unread)
         said += await street.wait(HOUR)
-    stale = [title for title in said if "not looked at" in title]
+    stale = [title for title in said if "not checked" in title]
     reminded = [event for event in street.events(EventKind.REMINDER) if event.details["stale"]]
     assert len(stale) == len(reminded) <= 1
 

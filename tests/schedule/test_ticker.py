@@ -265,7 +265,7 @@ async def test_a_server_that_its_due_time_has_passed_over_is_visited_and_named(
         for _ in range(32):
             at.clock.pass_time(timedelta(minutes=1))
             await at.ticker.tick()
-        assert "overdue servers are visited now" in caplog.text
+        assert "overdue servers are probed now" in caplog.text
         assert [name for name, *_ in at.take()] == ["a"]
 
 

@@ -344,7 +344,7 @@ async def test_a_database_that_cannot_be_read_is_told_without_its_path(
 @pytest.mark.parametrize(
     ("health", "said"),
     [
-        (replace(FINE, tick_age_s=200.0), "has not looked at its servers for 3 min 20 s"),
+        (replace(FINE, tick_age_s=200.0), "has made no probes for 3 min 20 s"),
         (replace(FINE, database=False), "The database does not take what probes find"),
     ],
     ids=["stuck", "refusing"],

@@ -1,4 +1,4 @@
-"""Checks: changed, recovered, no longer or again looked at, and what was wrong at the first look."""
+"""Checks: changed, recovered, not checked any more or again, and what was wrong in the first probe."""
 
 from collections.abc import Mapping, Sequence
 
@@ -162,7 +162,7 @@ def coverage_back(event: Event, voice: Voice) -> Note:
 
 
 def added_with_problems(event: Event, voice: Voice) -> Note:
-    """The first look already found failed checks."""
+    """The first probe already found failed checks."""
     results = _objects(event.details.get("results"))
     failed = [item for item in results if item.get("state") == State.FAILED]
     worst = failed or results
@@ -174,21 +174,21 @@ def added_with_problems(event: Event, voice: Voice) -> Note:
     return Note(
         server=event.server,
         level=event.level,
-        phrase=f"first look: {what}",
+        phrase=f"first probe: {what}",
         tally="added with problems",
         lines=(
-            f"First look at this server: {count(len(worst), 'check')} failed.",
+            f"First probe of this server: {count(len(worst), 'check')} failed.",
             *_folded(blocked),
             "It is recorded as it is; from now on only changes are told.",
         ),
-        items=tuple(_first_look(item) for item in worst),
+        items=tuple(_failed_at_first(item) for item in worst),
         release=release(event.details),
         affected=_affected([finding for item in worst for finding in _findings(item)], everyone=bool(down)),
         fix=f"{first}: {fix}" if fix and len(worst) > 1 else fix,
     )
 
 
-def _first_look(result: Mapping[str, Json]) -> str:
+def _failed_at_first(result: Mapping[str, Json]) -> str:
     check = label(str(result.get("check")))
     said = _said(check, _findings(result))
     if not said:

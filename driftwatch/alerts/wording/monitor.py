@@ -63,7 +63,7 @@ def storage_fault(event: Event, _voice: Voice) -> Note:
         lines=(
             f"The database could not be used{f': {foreign(str(error), 200)}' if error else '.'}",
             "It works again." if over else "It goes on: some of what is to be written is still refused.",
-            "What could not be recorded is visited again; no server's state was changed.",
+            "What could not be recorded is probed again; no server's state was changed.",
         ),
         since=began(event),
         fix="Check the free space and the permissions of the volume that holds the database.",

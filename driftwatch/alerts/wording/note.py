@@ -182,7 +182,7 @@ def gap_line(details: Mapping[str, Json]) -> tuple[str, ...]:
     gap = span(details.get("gap_s"))
     if gap is None:
         return ()
-    return (f"Found after driftwatch had not looked for {gap}; it may have happened any time in between.",)
+    return (f"Found after driftwatch had not probed for {gap}; it may have happened any time in between.",)
 
 
 def gist(message: str, limit: int = 90) -> str:

@@ -13,7 +13,7 @@ def baseline(event: Event, _voice: Voice) -> Note:
     told = event.details.get("states")
     states = told if isinstance(told, Mapping) else {}
     counts = ", ".join(f"{states[state.value]} {state.words}" for state in State if states.get(state.value))
-    return _note(event, f"first visit, recorded as the baseline{f': {counts}' if counts else ''}")
+    return _note(event, f"first probe, recorded as the baseline{f': {counts}' if counts else ''}")
 
 
 def blip(event: Event, _voice: Voice) -> Note:
@@ -88,9 +88,9 @@ def config_reloaded(event: Event, _voice: Voice) -> Note:
 
 
 def monitor_gap(event: Event, _voice: Voice) -> Note:
-    """Nobody looked for a while."""
+    """No probe was made for a while."""
     lasted = span(event.details.get("gap_s"))
-    return _note(event, f"driftwatch had not looked{f' for {lasted}' if lasted else ''}")
+    return _note(event, f"driftwatch had not probed{f' for {lasted}' if lasted else ''}")
 
 
 def _note(event: Event, phrase: str) -> Note:

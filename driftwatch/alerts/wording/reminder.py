@@ -1,4 +1,4 @@
-"""What is called to mind: errors that are still open, and checks that were not looked at for long."""
+"""What is called to mind: errors that are still open, and checks that were not checked for long."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ def reminder(event: Event, voice: Voice) -> Note:
     elif incidents:
         lines = [f"{count(len(incidents), 'problem')} still open:"]
     else:
-        lines = [f"{count(len(stale), 'check')} not looked at for more than a day:"]
+        lines = [f"{count(len(stale), 'check')} not checked for more than a day:"]
     if acked:
         lines.append(f"Also open, and acknowledged: {listed(map(_acked, acked))}.")
     items = [] if alone else [_open(item, event.at, voice) for item in incidents]
@@ -34,7 +34,7 @@ def reminder(event: Event, voice: Voice) -> Note:
         server=event.server,
         level=event.level,
         phrase=_phrase(incidents, stale, event.at),
-        tally="still open" if incidents else "not looked at",
+        tally="still open" if incidents else "not checked",
         lines=tuple(lines),
         items=(*items, *_unseen(stale, voice)),
         since=time_of(alone.get("since")) if alone else None,
@@ -61,7 +61,7 @@ def _phrase(
     incidents: Sequence[Mapping[str, Json]], stale: Sequence[Mapping[str, Json]], now: datetime
 ) -> str:
     if not incidents:
-        return f"{count(len(stale), 'check')} not looked at for more than a day"
+        return f"{count(len(stale), 'check')} not checked for more than a day"
     if len(incidents) > 1:
         return f"{count(len(incidents), 'problem')} still open, the oldest{_lasting(incidents[0], now)}"
     return _state(incidents[0], "still ") + _lasting(incidents[0], now)

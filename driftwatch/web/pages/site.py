@@ -44,7 +44,7 @@ class Scene:
     path: Mapping[str, str]
     """The parts of the address."""
     stuck: bool
-    """The service has not looked at its servers for a while."""
+    """The service has not looked for due probes for a while."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,9 +201,7 @@ class Site:
         lines = []
         if not health.alive and health.tick_age_s is not None:
             age = duration(timedelta(seconds=health.tick_age_s))
-            lines.append(
-                f"driftwatch has not looked at its servers for {age}: what stands here may be stale."
-            )
+            lines.append(f"driftwatch has made no probes for {age}: what stands here may be stale.")
         if not health.database:
             lines.append("The database does not take what probes find: what stands here may be stale.")
         if not self.context.vitals().config_ok:
