@@ -141,7 +141,7 @@ class Server(Table):
     )
     ca_file: ExistingFile | None = Field(
         default=None,
-        description="PEM file with certificate authorities to trust in place of the public ones.",
+        description="PEM file with certificate authorities to trust beside the public ones.",
     )
     client_cert: ExistingFile | None = Field(
         default=None,

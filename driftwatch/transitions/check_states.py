@@ -193,9 +193,11 @@ def _rebase(ledger: Ledger, state: SubjectState, sighting: Sighting) -> None:
 
 def _count(ledger: Ledger, step: Step, result: Result, causes: Causes) -> None:
     before, after = step.before, step.after
+    if _may_be_accepted(step, causes):
+        after = accepting(after)
+        step = Step(before, after, step.outcome)
     if step.outcome.confirms:
-        verdict = _verdict(ledger, step, result, causes)
-        ledger.confirm(Step(before, accepting(after), step.outcome), verdict)
+        ledger.confirm(step, _verdict(ledger, step, result, causes))
         return
     if before.blocked_by and step.outcome in _SEEN_AGAIN and not held(ledger, before):
         event = ledger.told.get(check_subject(before.blocked_by))
@@ -212,6 +214,19 @@ def _count(ledger: Ledger, step: Step, result: Result, causes: Causes) -> None:
             ledger.keep(step.after)
         case _:
             ledger.keep(step.after)
+
+
+def _may_be_accepted(step: Step, causes: Causes) -> bool:
+    """Whether what is seen may replace what the check was accepted with.
+
+    What can be seen only while others are blocked (how a shut door refuses) ends with the fault: that it was
+    never checked before stays as it should be.
+    """
+    accepted = step.after.accepted
+    was_checked = accepted is not None and state_of(accepted) is not State.NOT_CHECKED
+    if step.outcome.confirms:
+        return was_checked or not causes.blocks
+    return step.outcome in _SEEN_AGAIN and not causes.blocks
 
 
 def _verdict(ledger: Ledger, step: Step, result: Result, causes: Causes) -> Verdict:

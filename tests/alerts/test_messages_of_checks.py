@@ -163,7 +163,42 @@ dw:c2c89664
 
 
 def test_our_credential_that_is_refused(event: Any, message: Message) -> None:
-    reason = "the server refused the credential: HTTP 401 invalid_token"
+    refused = finding(
+        "refused",
+        "token",
+        "The server refuses the configured credential.",
+        "HTTP 200",
+        "HTTP 401 invalid_token",
+    )
+    assert (
+        message(
+            event(
+                EventKind.CHANGE,
+                subject="check:auth/credential",
+                after="failed:refused",
+                result=result("auth/credential", refused),
+                blocked=["transport/endpoint", "tools/pagination", "release/fingerprint"],
+            )
+        )
+        == """\
+[driftwatch] api-prod: auth/credential failed - the server refuses the configured credential
+
+auth/credential: verified -> failed (refused)
+The server refuses the configured credential.
+Expected HTTP 200; measured HTTP 401 invalid_token.
+3 checks are not checked because of it.
+Since: 2026-11-02 11:59 UTC (12:59 Europe/Berlin)
+Affected: driftwatch alone, unless other credentials ended with its own
+Fix: Replace the token that driftwatch was given, or give it back its rights.
+
+More: driftwatch history api-prod
+dw:1fdf6801
+"""
+    )
+
+
+def test_a_server_that_begins_to_ask_for_credentials(event: Any, message: Message) -> None:
+    reason = "HTTP 401: the server asks for credentials"
     assert (
         message(
             event(
@@ -171,43 +206,46 @@ def test_our_credential_that_is_refused(event: Any, message: Message) -> None:
                 Level.WARNING,
                 after="not_checked:auth",
                 result=result("transport/endpoint", state="not_checked", code="auth", reason=reason),
-                blocked=["tools/pagination", "release/fingerprint"],
-            ),
-            event(
-                EventKind.CHANGE,
-                subject="check:auth/credential",
-                after="failed:refused",
-                result=result(
-                    "auth/credential",
-                    finding(
-                        "refused",
-                        "token",
-                        "The server refuses the configured credential.",
-                        "HTTP 200",
-                        "HTTP 401 invalid_token",
-                    ),
-                ),
-                blocked=[],
-            ),
+                blocked=[f"tool/check-{number}" for number in range(31)],
+            )
         )
         == """\
-[driftwatch] api-prod: auth/credential failed - the server refuses the configured credential (+1 more)
-
-auth/credential: verified -> failed (refused)
-The server refuses the configured credential.
-Expected HTTP 200; measured HTTP 401 invalid_token.
-Fix: Replace the token that driftwatch was given, or give it back its rights.
+[driftwatch] api-prod: closed - it asks for credentials
 
 transport/endpoint: verified -> not checked (auth)
-Not checked: the server refused the credential: HTTP 401 invalid_token.
-2 checks are not checked because of it.
+Not checked: HTTP 401: the server asks for credentials.
+31 checks are not checked because of it.
 The last known state, verified, may be stale.
 Since: 2026-11-02 11:59 UTC (12:59 Europe/Berlin)
+Affected: clients that come without a credential, as driftwatch does
+Fix: Where a sign-in is meant, give driftwatch a credential of its own (`token_file`, `[server.oauth]`). Otherwise look at what was put in front of the MCP route, or changed in the last release.
 
 More: driftwatch history api-prod
-dw:c2c89664
+dw:1fdf6801
 """
     )
+
+
+@pytest.mark.parametrize(
+    ("check", "code"),
+    [
+        *(
+            ("transport/endpoint", code)
+            for code in ("forbidden", "rate-limited", "bot-page", "address", "proxy")
+        ),
+        ("tls/chain", "client-certificate"),
+    ],
+)
+def test_whatever_shuts_a_server_is_said_with_who_is_affected_and_what_to_do(
+    event: Any, message: Message, check: str, code: str
+) -> None:
+    subject, shut = f"check:{check}", f"not_checked:{code}"
+    said = message(event(EventKind.COVERAGE_LOST, Level.WARNING, subject=subject, after=shut))
+    assert said.startswith("[driftwatch] api-prod: closed - ")
+    assert "\nAffected: " in said
+    assert "\nFix: " in said
+    opened = event(EventKind.COVERAGE_BACK, Level.INFO, subject=subject, before=shut, after="verified")
+    assert message(opened).startswith("[driftwatch] api-prod: open again after 1 min\n")
 
 
 def test_several_findings_of_one_check(event: Any, message: Message) -> None:
@@ -347,3 +385,15 @@ def test_why_a_server_is_down_is_said_in_words(event: Any, message: Message, cod
     assert message(event(EventKind.CHANGE, after=f"failed:{code}")).startswith(
         f"[driftwatch] api-prod: down - {words}\n"
     )
+
+
+def test_first_probes_that_find_the_same_share_a_section(event: Any, message: Message) -> None:
+    bare = finding("bare", "server/discover", "The request is refused without a word.", "", "")
+    failed: Any = [result("transport/accept-json-only", bare)]
+    looks = [
+        event(EventKind.ADDED_WITH_PROBLEMS, server=name, subject=None, results=failed)
+        for name in ("api-one", "api-two", "api-three")
+    ]
+    said = message(*looks)
+    assert said.startswith("[driftwatch] 3 servers: first probe: 1 check failed\n")
+    assert said.count("refused without a word") == 1

@@ -70,7 +70,7 @@ async def test_a_token_endpoint_that_fails_is_one_alert_about_the_credential_and
     assert "auth/credential" in told["message"]
     assert "unauthorized_client" in told["message"]
     assert "not checked because" in told["message"]
-    assert "Affected" not in told["message"]  # the clients have tokens of their own
+    assert "Affected: driftwatch alone" in told["message"]  # the clients have tokens of their own
     assert EventKind.TOOLSET_CHANGED not in world.kinds()
     assert EventKind.COVERAGE_LOST not in world.kinds()
     assert "auth/credential" in receiver.messages[1]["message"]

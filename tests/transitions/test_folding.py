@@ -1,3 +1,4 @@
+from dataclasses import replace
 from datetime import timedelta
 
 from driftwatch.model import Depth, EventKind
@@ -17,6 +18,7 @@ from tests.transitions.timeline import (
 )
 
 HOUR = timedelta(hours=1)
+CHARSET = "tool/name-charset"
 CONTENT = "transport/content-type"
 
 
@@ -234,3 +236,36 @@ def test_root_causes_come_first_then_errors_then_warnings() -> None:
         "error change transport/content-type verified -> failed:html",
         "warning change tls/chain verified -> observed_risk:short",
     ]
+
+
+def shut(**states: str) -> View:
+    """A server that asks for credentials, seen by somebody who has none."""
+    closed = View(
+        states={ENDPOINT: "not_checked:auth"},
+        causes=dict.fromkeys((*BEHIND_ENDPOINT, FINGERPRINT), ENDPOINT),
+        tools={},
+    )
+    return closed.but(**states)
+
+
+def test_what_only_a_shut_door_shows_is_not_missed_when_it_opens() -> None:
+    timeline = Timeline()
+    open_door = HEALTHY.but(tool__name_charset="not_checked:no-auth")
+    timeline.probe(open_door)
+    behind = replace(shut(), causes=dict.fromkeys({*BEHIND_ENDPOINT, FINGERPRINT} - {CHARSET}, ENDPOINT))
+    timeline.probes(3, behind)
+    timeline.probes(3, open_door)
+    assert timeline.alerts[-2:] == [
+        "info coverage_back transport/endpoint not_checked:auth -> verified",
+        "info recovery tool/name-charset verified -> not_checked:no-auth",
+    ]
+    assert timeline.memory
+    assert timeline.memory.incidents == {}
+
+
+def test_what_is_seen_with_every_door_open_is_missed_when_it_cannot_be_seen_any_more() -> None:
+    timeline = Timeline()
+    timeline.probe(HEALTHY.but(tool__name_charset="not_checked:no-auth"))
+    timeline.probes(4, HEALTHY)
+    timeline.probes(3, HEALTHY.but(tool__name_charset="not_checked:no-auth"))
+    assert timeline.alerts[-1] == "warning coverage_lost tool/name-charset verified -> not_checked:no-auth"

@@ -1,6 +1,7 @@
 """Checks: changed, recovered, not checked any more or again, and what was wrong in the first probe."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from driftwatch.alerts.text import count, duration, foreign, label, listed
 from driftwatch.alerts.wording.note import (
@@ -19,7 +20,20 @@ from driftwatch.alerts.wording.note import (
 )
 from driftwatch.model import Event, Json, Level, State
 
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """A door that is shut: why, for whom besides, and what to do."""
+
+    why: str
+    affected: str
+    fix: str
+
+
 ROOT = "transport/endpoint"
+DOORS = frozenset({ROOT, "tls/chain"})
+"""The root checks that are about getting in at all."""
+
 OURS = "auth/credential"
 """The check of the probe's own credential: it hides everything and hurts nobody."""
 
@@ -35,6 +49,48 @@ DOWN = {
     "redirect": "it redirects to where no client follows",
 }
 """The root check's codes in words for a lock screen."""
+
+CLOSED = {
+    "auth": Closed(
+        "it asks for credentials",
+        "clients that come without a credential, as driftwatch does",
+        "Where a sign-in is meant, give driftwatch a credential of its own (`token_file`, `[server.oauth]`). "
+        "Otherwise look at what was put in front of the MCP route, or changed in the last release.",
+    ),
+    "forbidden": Closed(
+        "it answers 403",
+        "every client, unless the rule is about driftwatch alone",
+        "Look at the firewall or gateway in front for a rule that refuses POST, JSON or unknown clients on "
+        "the MCP route; its log names the rule. Let driftwatch through by its address or its User-Agent.",
+    ),
+    "rate-limited": Closed(
+        "it limits how often it is asked",
+        "driftwatch, and the clients that share its limit",
+        "Raise the limit for driftwatch's address, or let it come less often (`interval`, `full_interval`).",
+    ),
+    "client-certificate": Closed(
+        "it takes no client without a certificate of its own",
+        "clients without a certificate that it takes",
+        "Give driftwatch a client certificate (`client_cert`, `client_key`), or renew the one it has: the "
+        "files are read again when they change.",
+    ),
+    "bot-page": Closed(
+        "a bot-protection page answers",
+        "every client: an agent cannot solve the page",
+        "Exempt the MCP route from bot protection: what connects there are programs.",
+    ),
+    "address": Closed(
+        "it resolves to an address that is never asked",
+        "driftwatch, and clients that refuse such addresses",
+        "Look at the name in DNS: it leads to a link-local or metadata address.",
+    ),
+    "proxy": Closed(
+        "the way out through the proxy is shut",
+        "driftwatch alone",
+        "Look at the proxy that is configured for this server (`proxy`): it is what refused.",
+    ),
+}
+"""The root checks' codes for a door that is shut, behind which the server may well be in order."""
 
 PER_TOOL = frozenset({"tool", "schema"})
 """The families whose findings make no sense without the tool's name."""
@@ -71,8 +127,10 @@ def change(event: Event, voice: Voice) -> Note:
         blocks=len(blocked),
         affected=_affected(
             findings,
-            everyone=bool(down or blocked) and check != OURS and state(event.after) == State.FAILED,
-        ),
+            everyone=bool(down or blocked) and state(event.after) == State.FAILED,
+        )
+        if check != OURS
+        else "driftwatch alone, unless other credentials ended with its own",
         fix=voice.fix(check) if state(event.after) != State.NOT_CHECKED else None,
         alike=_alike(event, () if down else said),
     )
@@ -125,11 +183,12 @@ def coverage_lost(event: Event, _voice: Voice) -> Note:
     """A check that used to be exercised no longer is, for a reason of its own."""
     check, result = check_of(event), _result(event)
     why = foreign(str(result.get("reason") or "no reason was given"))
+    closed = _closed(check, event.after)
     return Note(
         server=event.server,
         level=event.level,
-        phrase=f"{check} no longer checked - {gist(why)}",
-        tally="not checked",
+        phrase=f"closed - {closed.why}" if closed else f"{check} no longer checked - {gist(why)}",
+        tally="closed" if closed else "not checked",
         lines=(
             f"{check}: {words(event.before)} -> {words(event.after)}",
             f"Not checked: {_as_sentence(why, capital=False)}",
@@ -140,6 +199,8 @@ def coverage_lost(event: Event, _voice: Voice) -> Note:
         blocks=len(strings(event.details.get("blocked"))),
         since=began(event),
         release=release(event.details),
+        affected=closed.affected if closed else None,
+        fix=closed.fix if closed else None,
         alike=_alike(event, (why,)),
     )
 
@@ -148,11 +209,12 @@ def coverage_back(event: Event, voice: Voice) -> Note:
     """A check is exercised again."""
     check = check_of(event)
     lasted = duration(ended(event) - began(event))
+    closed = _closed(check, event.before)
     return Note(
         server=event.server,
         level=event.level,
-        phrase=f"{check} checked again: {words(event.after)}",
-        tally="checked again",
+        phrase=f"open again after {lasted}" if closed else f"{check} checked again: {words(event.after)}",
+        tally="open again" if closed else "checked again",
         lines=(
             f"{check}: {words(event.before)} -> {words(event.after)}",
             f"It was not checked for {lasted}, since {voice.at(began(event))}.",
@@ -171,6 +233,7 @@ def added_with_problems(event: Event, voice: Voice) -> Note:
     blocked = strings(event.details.get("blocked"))
     what = f"down - {down}" if down else f"{count(len(worst), 'check')} failed"
     fix = voice.fix(first) if first else None
+    items = tuple(_failed_at_first(item) for item in worst)
     return Note(
         server=event.server,
         level=event.level,
@@ -181,10 +244,11 @@ def added_with_problems(event: Event, voice: Voice) -> Note:
             *_folded(blocked),
             "It is recorded as it is; from now on only changes are told.",
         ),
-        items=tuple(_failed_at_first(item) for item in worst),
+        items=items,
         release=release(event.details),
         affected=_affected([finding for item in worst for finding in _findings(item)], everyone=bool(down)),
         fix=f"{first}: {fix}" if fix and len(worst) > 1 else fix,
+        alike=_alike(event, items),
     )
 
 
@@ -230,6 +294,11 @@ def down_words(check: str, value: str | None) -> str | None:
     if check != ROOT or state(value) != State.FAILED:
         return None
     return DOWN.get(code(value), foreign(code(value), 40) or "no usable answer")
+
+
+def _closed(check: str, value: str | None) -> Closed | None:
+    """The shut door that keeps a root check from being looked at; None where that is not the case."""
+    return CLOSED.get(code(value)) if check in DOORS and state(value) == State.NOT_CHECKED else None
 
 
 def _phrase(check: str, value: str | None, result: Mapping[str, Json], said: Sequence[str]) -> str:
