@@ -25,8 +25,9 @@ from driftwatch import checks
 from driftwatch.evidence import Evidence, Missing
 from driftwatch.judging import judge
 from driftwatch.model import Depth, Json, State
-from driftwatch.probe import Limits
+from driftwatch.probe import Limits, slow_tool
 from driftwatch.probe.replicas import CONNECTIONS, MAX_REQUESTS
+from driftwatch.probe.steps import FULL, FULL_BOTH_ERAS
 from tests.specimens import SPECIMENS, Specimen
 from tests.specimens.mcp import Mcp, tool
 from tests.specimens.visiting import at_home
@@ -35,7 +36,6 @@ WARM_UP = 6
 GROWTH = 16 * 2**20
 JUDGED_S = 2.0
 LATE_S = 1.0
-ONE_ERA, DUAL_ERA = 16, 26
 AUTHORIZATION = 6
 """At most: three documents, two of them again, and the token that cannot be valid."""
 
@@ -172,12 +172,12 @@ def budget(evidence: Evidence) -> int:
     openings = () if isinstance(evidence.openings, Missing) else evidence.openings
     again = sum(len(opening.attempts) - 1 for opening in openings) + sum(one.refetched for one in listings)
     return (
-        (DUAL_ERA if len(evidence.surfaces) == 2 else ONE_ERA)
+        (FULL_BOTH_ERAS if len(evidence.surfaces) == 2 else FULL)
         + again
         + sum(3 * len(one.exchanges) for one in listings if len(one.exchanges) > 1)
-        + (0 if isinstance(evidence.replicas, Missing) else CONNECTIONS * MAX_REQUESTS)
+        + (CONNECTIONS * MAX_REQUESTS if evidence.surfaces else 0)
         + (0 if isinstance(evidence.authorization, Missing) else AUTHORIZATION)
-        + (0 if isinstance(evidence.slow_call, Missing) else MAX_REQUESTS)
+        + (0 if isinstance(evidence.slow_call, Missing) else slow_tool.MAX_REQUESTS)
     )
 
 

@@ -62,9 +62,9 @@ class Hearsay:
     def __init__(self, rng: random.Random, corpus: Corpus) -> None:
         self.rng, self.corpus, self.requests = rng, corpus, 0
 
-    async def send(self, request: Request, *, fresh: bool = False) -> Reply:
+    async def send(self, request: Request, *, fresh: bool = False, budget: int | None = None) -> Reply:
         """Something, whatever was asked."""
-        del fresh
+        del fresh, budget
         self.requests += 1
         if self.requests > 2000:
             raise RuntimeError("a dialogue without end")
@@ -86,8 +86,9 @@ class Hearsay:
         return Reply(exchange=exchange, session=session, retry_after_s=None, location=location)
 
     @asynccontextmanager
-    async def stream(self, request: Request) -> AsyncIterator[Stream]:
+    async def stream(self, request: Request, *, budget: int | None = None) -> AsyncIterator[Stream]:
         """A stream that says nothing."""
+        del budget
         reply = await self.send(request)
         nothing = cast("Any", None)
         yield Stream(reply, _Quiet, None, patience=nothing, redactor=nothing, max_events=9)  # type: ignore[arg-type]

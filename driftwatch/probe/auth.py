@@ -166,8 +166,7 @@ async def _first(dialogue: Dialogue, label: str, method: str, *headers: tuple[st
         request = legacy.initialization(dialogue, eras.OFFERED[0], label=label)
     else:
         request = modern.request(dialogue, label, method, {})
-    request = replace(request, headers=(*request.headers, *headers), credential=False)
+    request = replace(request, headers=(*request.headers, *headers), credential=False, extra=True)
     exchange = (await dialogue.send(request)).exchange
-    for session in dialogue.open_sessions:
-        await dialogue.end(session)
+    await dialogue.end_all()
     return exchange

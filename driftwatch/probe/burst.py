@@ -17,8 +17,11 @@ OLD_TRANSPORT = Missing("no burst over the old HTTP+SSE transport", "not-applica
 MAX_FAULTS = 3
 """Connections that broke, after which the burst ends; one request that hangs is enough."""
 _HANGS = frozenset({"timeout", "deadline"})
-_HANDSHAKE = 3
-"""Requests beside the burst: initialize, initialized, DELETE."""
+_HANDSHAKE = 4
+"""Requests beside the burst: initialize, initialized, and the DELETE of a session that each may open.
+
+A session that a request of the burst opens is ended too.
+"""
 
 _MADE = {
     "deploy": frozenset({Trigger.DEPLOY, Trigger.MANUAL}),
@@ -41,7 +44,7 @@ def unwanted(plan: BurstPlan, surface: Surface, trigger: Trigger) -> Missing | N
 
 async def send(door: Door, surface: Surface, plan: BurstPlan) -> Burst | Missing:
     """Send the configured number of requests one right after the other, on one connection."""
-    limits = replace(door.target.limits, max_requests=plan.requests + _HANDSHAKE)
+    limits = replace(door.target.limits, max_requests=_HANDSHAKE + 2 * plan.requests)
     async with door.conversation(surface, limits) as begun:
         if isinstance(begun, Missing):
             return Missing(f"the burst could not begin: {begun.reason}", begun.code)
@@ -57,7 +60,7 @@ async def _send(begun: Begun, number: int) -> Burst:
     began = clock()
     while statuses.total() + faults.total() < number and faults.total() < MAX_FAULTS:
         request = talk.first("burst") if modern else talk.further("burst", "tools/list", {})
-        reply = await talk.dialogue.send(request)
+        reply = await talk.dialogue.send(replace(request, extra=True))
         exchange = reply.exchange
         if exchange.status is None or (exchange.fault is not None and exchange.fault.code in _HANGS):
             code = exchange.fault.code if exchange.fault else "protocol"

@@ -1,8 +1,8 @@
 """The conversation with one server: its patience, its endpoint, and the sessions that must be ended."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import Protocol
@@ -24,9 +24,6 @@ REVISION_HEADER = "MCP-Protocol-Version"
 PACE_S = 1.0
 """The pause before a transient fault is looked at again."""
 
-MAX_SESSIONS = 8
-"""Sessions that are remembered beside those of initialize; who issues one with every reply is not chased."""
-
 Pause = Callable[[float], Awaitable[None]]
 Renew = Callable[[], Awaitable[bool]]
 """Gets another credential and puts it to use; False when there is no other."""
@@ -37,10 +34,10 @@ class Sender(Protocol):
 
     requests: int
 
-    async def send(self, request: Request, *, fresh: bool = False) -> Reply:
-        """Send one request; a fault of the server is in the reply."""
+    async def send(self, request: Request, *, fresh: bool = False, budget: int | None = None) -> Reply:
+        """Send one request, unless ``budget`` were sent; a fault of the server is in the reply."""
 
-    def stream(self, request: Request) -> AbstractAsyncContextManager[Stream]:
+    def stream(self, request: Request, *, budget: int | None = None) -> AbstractAsyncContextManager[Stream]:
         """Open a stream for its SSE events."""
 
 
@@ -86,6 +83,9 @@ class Dialogue:
         self._clock = asyncio.get_running_loop().time
         self.ends = self._clock() + limits.deadline_s
         """When the visit's deadline is, on the event loop's clock."""
+        self.budget = limits.max_requests
+        """How many requests may be sent, the DELETE of every session included; extra ones are not counted."""
+        self._extra = 0
         self._next_id = 0
         self._sessions: dict[str, tuple[tuple[str, str], ...]] = {}
 
@@ -101,20 +101,47 @@ class Dialogue:
 
     async def send(self, request: Request, *, fresh: bool = False) -> Reply:
         """Send one request to the endpoint and note what outlives the exchange."""
-        reply = await self.wire.send(self._addressed(request), fresh=fresh)
+        reply = await self._send(request, fresh=fresh)
         if reply.exchange.status == HTTPStatus.UNAUTHORIZED and request.credential and await self._renewed():
-            reply = await self.wire.send(self._addressed(request), fresh=fresh)
-        new = reply.session is not None and reply.session not in dict(request.headers).values()
-        expected = request.rpc_method == "initialize"
-        if reply.session is not None and new and (expected or len(self._sessions) < MAX_SESSIONS):
-            self._sessions[reply.session] = ()
-        if reply.exchange.status in {429, 503} and reply.retry_after_s is not None:
-            self.retry_after_s = max(reply.retry_after_s, self.retry_after_s or 0.0)
+            reply = await self._send(replace(request, extra=True), fresh=fresh)
         return reply
 
-    def listening(self, request: Request) -> AbstractAsyncContextManager[Stream]:
+    async def _send(self, request: Request, *, fresh: bool) -> Reply:
+        before = self.wire.requests
+        reply = await self.wire.send(self._addressed(request), fresh=fresh, budget=self._allowed(request))
+        self._note(request, reply, before)
+        return reply
+
+    @asynccontextmanager
+    async def listening(self, request: Request) -> AsyncIterator[Stream]:
         """Send one request on a connection of its own and hand out the events of its reply one by one."""
-        return self.wire.stream(self._addressed(request))
+        before = self.wire.requests
+        async with self.wire.stream(self._addressed(request), budget=self._allowed(request)) as stream:
+            self._note(request, stream.reply, before)
+            yield stream
+
+    def _allowed(self, request: Request) -> int:
+        """How many requests may have been sent before this one.
+
+        Enough are kept back to end every session that is open, and the one that this very request may open.
+        """
+        return self.budget + self._extra + 2 * request.extra - len(self._sessions) - 1
+
+    @property
+    def spent(self) -> bool:
+        """Whether the budget has no room for another request."""
+        return self.wire.requests >= self.budget + self._extra - len(self._sessions) - 1
+
+    def _note(self, request: Request, reply: Reply, before: int) -> None:
+        """Take in what outlives the exchange: its session, its cost, and the pause that was asked for."""
+        session, known = reply.session, len(self._sessions)
+        if session is not None and session not in dict(request.headers).values():
+            self._sessions.setdefault(session, ())
+        sent = self.wire.requests - before
+        # What is sent again, because the connection was just being closed, is a retry like any other.
+        self._extra += sent + len(self._sessions) - known if request.extra else max(0, sent - 1)
+        if reply.exchange.status in {429, 503} and reply.retry_after_s is not None:
+            self.retry_after_s = max(reply.retry_after_s, self.retry_after_s or 0.0)
 
     async def _renewed(self) -> bool:
         renew, self._renew = self._renew, None
@@ -144,15 +171,15 @@ class Dialogue:
                 left.remove("again")
                 self.retry_after_s = asked_to_wait
                 await self._pause(PACE_S)
-                request, fresh = replace(request, label=f"{base}:again"), True
+                request, fresh = replace(request, label=f"{base}:again", extra=True), True
             elif "redirected" in left and (target := _followed(self.url, reply)) is not None:
                 left.remove("redirected")
                 self.url = target
-                request = replace(request, label=f"{base}:redirected")
+                request = replace(request, label=f"{base}:redirected", extra=True)
             elif "json-only" in left and outcome.refuses_accept(exchange):
                 left.remove("json-only")
                 accept = JSON_ONLY
-                request = replace(request, label=f"{base}:json-only", accept=accept)
+                request = replace(request, label=f"{base}:json-only", accept=accept, extra=True)
             else:
                 return Opened(attempts=tuple(attempts), reply=reply, accept=accept)
 
@@ -176,12 +203,20 @@ class Dialogue:
 
         It stays open only where the deadline came first.
         """
+        before = self.wire.requests
         exchange = (await self.wire.send(self.farewell(session))).exchange
         if outcome.is_transient(exchange) and await self.wait(exchange):
             exchange = (await self.wire.send(self.farewell(session), fresh=True)).exchange
-        if exchange.fault is None or exchange.fault.code != "deadline":
+        sent = self.wire.requests - before
+        self._extra += max(0, sent - 1)
+        if sent or exchange.fault is None or exchange.fault.code != "deadline":
             self._sessions.pop(session, None)
         return exchange
+
+    async def end_all(self) -> None:
+        """End every session that is still open."""
+        for session in self.open_sessions:
+            await self.end(session)
 
     @property
     def open_sessions(self) -> tuple[str, ...]:

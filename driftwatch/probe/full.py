@@ -29,6 +29,7 @@ GET_S = 5.0
 """How long the headers of the reply to GET may take."""
 
 SWITCHED_OFF = Missing("switched off in the configuration (negative_probes)", "switched-off")
+SPENT = Missing("the request budget of this visit is spent: ending sessions took too much of it", "budget")
 NOT_OVER_SSE = Missing("not asked over the old HTTP+SSE transport", "not-applicable")
 OPEN_ORIGIN = Missing("the server is declared to accept every Origin (origin)", "declared-open")
 NO_CURSOR = Missing("the server issued no cursor", "no-cursor")
@@ -85,6 +86,8 @@ async def _take(steps: tuple[Step, ...], talk: Talk, target: Target) -> Surface:
             taken[step.part] = SWITCHED_OFF
         elif limited is not None:
             taken[step.part] = limited
+        elif talk.dialogue.spent:
+            taken[step.part] = SPENT
         else:
             taken[step.part] = seen = await step.ask(talk, target)
             refusal = outcome.blocked(seen) if isinstance(seen, Exchange) else None
@@ -128,7 +131,8 @@ async def _invalid_cursor(talk: Talk, _: Target) -> Exchange | Missing:
         return listing
     if not listing.cursors:
         return NO_CURSOR
-    return await talk.send(talk.further("invalid-cursor", "tools/list", {"cursor": NO_SUCH_CURSOR}))
+    request = talk.further("invalid-cursor", "tools/list", {"cursor": NO_SUCH_CURSOR})
+    return await talk.send(replace(request, extra=True))
 
 
 async def _header_mismatch(talk: Talk, _: Target) -> Exchange:

@@ -52,6 +52,7 @@ class Door:
             dialogue = Dialogue(wire, url=self.url, limits=limits, pause=self.pause, headers=self.headers)
             try:
                 yield await _begin(dialogue, surface)
+                await dialogue.end_all()
             finally:
                 asked = max(self.retry_after_s or 0.0, dialogue.retry_after_s or 0.0)
                 self.retry_after_s = asked or None

@@ -1,13 +1,14 @@
 """The lists beside the tools, where they are watched: prompts, resources and templates of resources."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 from driftwatch.evidence import Exchange, FurtherList, Missing
 from driftwatch.model import Json
 from driftwatch.probe import eras
 from driftwatch.probe.dialogue import Dialogue
-from driftwatch.probe.listing import Kind, read_list
+from driftwatch.probe.listing import Kind, Page, read_list
 from driftwatch.probe.talk import Talk
 
 PROMPTS = Kind(method="prompts/list", member="prompts", noun="prompt", key="name", code="not-an-entry")
@@ -28,16 +29,16 @@ WATCHED = {
 
 METHOD_NOT_FOUND = -32601
 
-Question = Callable[[Kind, dict[str, Json], bool], Awaitable[Exchange]]
-"""Asks for one page with these params; True for a new connection."""
+Question = Callable[[Kind, Page], Awaitable[Exchange]]
+"""Asks for one page of a list; the configuration wants it, so that it comes on top of a visit's budget."""
 
 
 async def read(talk: Talk, watch: Sequence[str]) -> tuple[FurtherList, ...]:
     """The watched lists, read in the same conversation as the tools."""
 
-    async def ask(kind: Kind, params: dict[str, Json], fresh: bool) -> Exchange:  # noqa: FBT001
-        request = talk.further(kind.method, kind.method, params)
-        return (await talk.dialogue.send(request, fresh=fresh)).exchange
+    async def ask(kind: Kind, page: Page) -> Exchange:
+        request = talk.further(kind.method, kind.method, page.params)
+        return (await talk.dialogue.send(replace(request, extra=True), fresh=page.fresh)).exchange
 
     modern = talk.surface.revision == eras.MODERN_REVISION
     return await read_all(ask, talk.dialogue, talk.surface.capabilities, watch, modern=modern)
@@ -54,7 +55,7 @@ async def read_all(
         for name, kind in WATCHED[capability].items():
             listing = (
                 await read_list(
-                    partial(_page, ask, kind),
+                    partial(ask, kind),
                     limits=dialogue.limits,
                     wait=dialogue.wait,
                     modern=modern,
@@ -68,10 +69,6 @@ async def read_all(
                 listing = Missing(f"the server does not know {kind.method}", "unknown-method")
             found.append(FurtherList(kind=name, listing=listing))
     return tuple(found)
-
-
-async def _page(ask: Question, kind: Kind, cursor: str | None, *, fresh: bool) -> Exchange:
-    return await ask(kind, {} if cursor is None else {"cursor": cursor}, fresh)
 
 
 def _is_unknown(exchange: Exchange) -> bool:

@@ -10,7 +10,7 @@ from driftwatch.model import Era, Json
 from driftwatch.probe import eras, further_lists, outcome
 from driftwatch.probe.dialogue import Dialogue
 from driftwatch.probe.legacy import initialize_params
-from driftwatch.probe.listing import Kind, read_list
+from driftwatch.probe.listing import Kind, Page, read_list
 from driftwatch.probe.request import Read, Request
 from driftwatch.probe.stream import Stream
 from driftwatch.probe.surface import NO_TOOLS, declares_tools, instructions
@@ -31,7 +31,7 @@ async def read(dialogue: Dialogue, watch: Sequence[str] = ()) -> tuple[Opening, 
     credential.
     """
     request = Request(label="endpoint", http_method="GET", url=dialogue.url, accept=EVENT_STREAM)
-    async with dialogue.wire.stream(request) as stream:
+    async with dialogue.listening(request) as stream:
         opened = stream.reply.exchange
         surface = None
         if opened.fault is None and eras.ok(opened) and opened.media_type == EVENT_STREAM:
@@ -71,7 +71,7 @@ class _Talk:
         while (revision := eras.next_offer(initialized, tried)) is not None:
             tried = (*tried, revision)
             params = initialize_params(revision)
-            initialized = await self._ask(f"initialize:{revision}", "initialize", params)
+            initialized = await self._ask(f"initialize:{revision}", "initialize", params, extra=True)
         negotiated = eras.negotiated(initialized)
         if negotiated is None:
             return None
@@ -94,24 +94,24 @@ class _Talk:
             ),
         )
 
-    async def _ask_list(self, kind: Kind, params: dict[str, Json], fresh: bool) -> Exchange:  # noqa: FBT001
-        del fresh
-        return await self._ask(kind.method, kind.method, params)
+    async def _ask_list(self, kind: Kind, page: Page) -> Exchange:
+        return await self._ask(kind.method, kind.method, page.params, extra=True)
 
     async def _listing(self, result: dict[str, Json]) -> Listing | Missing:
         if not declares_tools(result):
             return NO_TOOLS
 
-        async def page(cursor: str | None, *, fresh: bool) -> Exchange:
-            del fresh  # the stream is the session: there is no other
-            return await self._ask("tools/list", "tools/list", {} if cursor is None else {"cursor": cursor})
+        async def ask(page: Page) -> Exchange:  # never on a new connection: the stream is the session
+            return await self._ask("tools/list", "tools/list", page.params, extra=page.extra)
 
         dialogue = self._dialogue
-        return await read_list(page, limits=dialogue.limits, wait=dialogue.wait, modern=False)
+        return await read_list(ask, limits=dialogue.limits, wait=dialogue.wait, modern=False)
 
-    async def _ask(self, label: str, method: str, params: dict[str, Json]) -> Exchange:
+    async def _ask(
+        self, label: str, method: str, params: dict[str, Json], *, extra: bool = False
+    ) -> Exchange:
         request = self._request(label, self._dialogue.rpc(method, params))
-        reply = await self._dialogue.send(request)
+        reply = await self._dialogue.send(replace(request, extra=extra))
         if eras.ok(reply.exchange) and not _answers(reply.exchange):
             reply = await self._stream.answer(request, reply)
         return _without_session(reply.exchange)

@@ -8,7 +8,7 @@ from driftwatch.evidence import Exchange, Listing, Missing, Opening, Surface
 from driftwatch.model import Era, Json
 from driftwatch.probe import eras
 from driftwatch.probe.dialogue import CLIENT_INFO, REVISION_HEADER, SESSION_HEADER, Dialogue, Opened
-from driftwatch.probe.listing import read_list
+from driftwatch.probe.listing import Page, read_list
 from driftwatch.probe.request import Read, Request
 from driftwatch.probe.surface import NO_TOOLS, declares_tools, instructions
 from driftwatch.probe.talk import Talk
@@ -47,8 +47,8 @@ async def read(dialogue: Dialogue, opened: Opened) -> tuple["Handshake", Surface
         restarted = await _append(dialogue, opened, request)
         if eras.negotiated(restarted.exchange) is not None:
             opened = restarted
-            handshake = await acknowledge(dialogue, opened)
-            listing = await _listing(dialogue, handshake)
+            handshake = await acknowledge(dialogue, opened, again=True)
+            listing = await _listing(dialogue, handshake, again=True)
     return handshake, _surface(handshake, listing)
 
 
@@ -106,11 +106,11 @@ class Handshake:
 
 
 async def _append(dialogue: Dialogue, opened: Opened, request: Request) -> Opened:
-    reply = await dialogue.send(replace(request, accept=opened.accept))
+    reply = await dialogue.send(replace(request, accept=opened.accept, extra=True))
     return Opened(attempts=(*opened.attempts, reply.exchange), reply=reply, accept=opened.accept)
 
 
-async def acknowledge(dialogue: Dialogue, opened: Opened) -> Handshake:
+async def acknowledge(dialogue: Dialogue, opened: Opened, *, again: bool = False) -> Handshake:
     """Send notifications/initialized; how it is taken is judged later and never stops the visit."""
     revision = eras.negotiated(opened.exchange) or ""
     session = opened.reply.session
@@ -126,6 +126,7 @@ async def acknowledge(dialogue: Dialogue, opened: Opened) -> Handshake:
         headers=headers,
         accept=opened.accept,
         read=Read.BODY,
+        extra=again,
     )
     reply = await dialogue.send(notification)
     return Handshake(
@@ -137,16 +138,16 @@ async def acknowledge(dialogue: Dialogue, opened: Opened) -> Handshake:
     )
 
 
-async def _listing(dialogue: Dialogue, handshake: Handshake) -> Listing | Missing:
+async def _listing(dialogue: Dialogue, handshake: Handshake, *, again: bool = False) -> Listing | Missing:
     if not declares_tools(handshake.opened.exchange.result):
         return NO_TOOLS
 
-    async def page(cursor: str | None, *, fresh: bool) -> Exchange:
-        params = {} if cursor is None else {"cursor": cursor}
-        request = handshake.request("tools/list", dialogue.rpc("tools/list", params))
-        return (await dialogue.send(request, fresh=fresh)).exchange
+    async def ask(page: Page) -> Exchange:
+        request = handshake.request("tools/list", dialogue.rpc("tools/list", page.params))
+        request = replace(request, extra=again or page.extra)
+        return (await dialogue.send(request, fresh=page.fresh)).exchange
 
-    return await read_list(page, limits=dialogue.limits, wait=dialogue.wait, modern=False)
+    return await read_list(ask, limits=dialogue.limits, wait=dialogue.wait, modern=False)
 
 
 def _surface(handshake: Handshake, listing: Listing | Missing) -> Surface:

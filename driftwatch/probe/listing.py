@@ -2,7 +2,6 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from driftwatch.evidence import Exchange, Fault, Listing
 from driftwatch.model import Json
@@ -10,12 +9,30 @@ from driftwatch.probe import eras, outcome
 from driftwatch.probe.request import Limits
 
 
-class Ask(Protocol):
-    """Requests one page: the first with None, every other with the server's cursor verbatim."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """One page to be asked for."""
 
-    async def __call__(self, cursor: str | None, *, fresh: bool) -> Exchange:
-        """One page; ``fresh`` asks on a new connection."""
+    cursor: str | None = None
+    """The server's, verbatim; None for the first page."""
+    again: bool = False
+    """Whether the list is read once more."""
+    fresh: bool = False
+    """Whether to ask on a new connection."""
 
+    @property
+    def params(self) -> dict[str, Json]:
+        """What a request for it says."""
+        return {} if self.cursor is None else {"cursor": self.cursor}
+
+    @property
+    def extra(self) -> bool:
+        """Whether it comes on top of a visit's budget."""
+        return self.again or self.cursor is not None
+
+
+Ask = Callable[[Page], Awaitable[Exchange]]
+"""Requests one page."""
 
 Wait = Callable[[Exchange], Awaitable[bool]]
 """Pauses before a page that failed for a moment is asked for again; False when there is no time for it."""
@@ -51,7 +68,7 @@ async def read_list(ask: Ask, *, limits: Limits, wait: Wait, modern: bool, kind:
     When a page failed, or a name stands on two pages, the list may have changed under the read: it is read
     once more from the start, and the second read is the one that counts.
     """
-    first = await _read(ask, limits, kind, modern=modern)
+    first = await _read(ask, limits, kind, Page(), modern=modern)
     if first.fault is None:
         again = _repeats_across_pages(first, kind)
     else:
@@ -60,7 +77,7 @@ async def read_list(ask: Ask, *, limits: Limits, wait: Wait, modern: bool, kind:
     transient = again and outcome.is_transient(last)
     if not again or (transient and not await wait(last)):
         return first.listing()
-    second = await _read(ask, limits, kind, modern=modern, fresh=transient)
+    second = await _read(ask, limits, kind, Page(again=True, fresh=transient), modern=modern)
     return second.listing(refetched=True)
 
 
@@ -89,12 +106,10 @@ class _Reading:
         )
 
 
-async def _read(ask: Ask, limits: Limits, kind: Kind, *, modern: bool, fresh: bool = False) -> _Reading:
+async def _read(ask: Ask, limits: Limits, kind: Kind, page: Page, *, modern: bool) -> _Reading:
     reading = _Reading()
-    cursor: str | None = None
     while True:
-        exchange = await ask(cursor, fresh=fresh)
-        fresh = False
+        exchange = await ask(page)
         reading.exchanges.append(exchange)
         number = len(reading.exchanges)
         reading.fault = _page_fault(exchange, number, kind, modern=modern)
@@ -111,7 +126,7 @@ async def _read(ask: Ask, limits: Limits, kind: Kind, *, modern: bool, fresh: bo
             reading.fault = _limit(reading, following, limits, kind)
         if following is None or reading.fault is not None:
             return reading
-        cursor = following
+        page = Page(cursor=following, again=page.again)
         reading.cursors.append(following)
 
 

@@ -57,6 +57,7 @@ def document(url: str, label: str) -> Request:
         accept="application/json",
         read=Read.BODY,
         credential=False,
+        extra=True,
     )
 
 

@@ -1,10 +1,12 @@
 """The dialogue of 2026-07-28: ``server/discover``, then ``tools/list``; every request stands alone."""
 
+from dataclasses import replace
+
 from driftwatch.evidence import Exchange, Listing, Missing, Opening, Surface
 from driftwatch.model import Era, Json
 from driftwatch.probe import eras
 from driftwatch.probe.dialogue import ACCEPT, CLIENT_INFO, REVISION_HEADER, Dialogue, Opened
-from driftwatch.probe.listing import read_list
+from driftwatch.probe.listing import Page, read_list
 from driftwatch.probe.request import Request
 from driftwatch.probe.surface import NO_TOOLS, declares_tools, instructions, server_info
 from driftwatch.probe.talk import Talk
@@ -12,13 +14,13 @@ from driftwatch.probe.talk import Talk
 _META = "io.modelcontextprotocol"
 
 
-async def discover(dialogue: Dialogue, *, label: str = "discover") -> Opened:
+async def discover(dialogue: Dialogue, *, label: str = "discover", extra: bool = False) -> Opened:
     """Ask with server/discover; once more when it is refused with a list that contains the very revision."""
-    opened = await dialogue.open(request(dialogue, label, "server/discover", {}))
+    opened = await dialogue.open(replace(request(dialogue, label, "server/discover", {}), extra=extra))
     if not eras.offers_modern_again(opened.exchange):
         return opened
     again = request(dialogue, "discover:again", "server/discover", {}, accept=opened.accept)
-    reply = await dialogue.send(again)
+    reply = await dialogue.send(replace(again, extra=True))
     return Opened(attempts=(*opened.attempts, reply.exchange), reply=reply, accept=opened.accept)
 
 
@@ -49,12 +51,11 @@ async def _listing(dialogue: Dialogue, opened: Opened) -> Listing | Missing:
     if not declares_tools(opened.exchange.result):
         return NO_TOOLS
 
-    async def page(cursor: str | None, *, fresh: bool) -> Exchange:
-        params = {} if cursor is None else {"cursor": cursor}
-        asked = request(dialogue, "tools/list", "tools/list", params, accept=opened.accept)
-        return (await dialogue.send(asked, fresh=fresh)).exchange
+    async def ask(page: Page) -> Exchange:
+        asked = request(dialogue, "tools/list", "tools/list", page.params, accept=opened.accept)
+        return (await dialogue.send(replace(asked, extra=page.extra), fresh=page.fresh)).exchange
 
-    return await read_list(page, limits=dialogue.limits, wait=dialogue.wait, modern=True)
+    return await read_list(ask, limits=dialogue.limits, wait=dialogue.wait, modern=True)
 
 
 def talk(dialogue: Dialogue, opened: Opened, surface: Surface) -> Talk:

@@ -7,14 +7,14 @@ from driftwatch.evidence import Exchange, Instance, Missing, Replicas, Surface
 from driftwatch.model import Era, Json
 from driftwatch.probe.farewell import FAREWELL_S
 from driftwatch.probe.further import ERAS, Begun, Door
-from driftwatch.probe.listing import read_list
+from driftwatch.probe.listing import Page, read_list
 from driftwatch.probe.request import Limits
 from driftwatch.probe.surface import NO_TOOLS, declares_tools, instructions, server_info
 
 CONNECTIONS = 2
 """Besides the probe's own, so that three reads are compared."""
-MAX_REQUESTS = 4
-"""On one connection, its DELETE included."""
+MAX_REQUESTS = 5
+"""On one connection, the DELETE of every session included; of a healthy server at most 4."""
 _PAGES = {Era.MODERN: 3, Era.LEGACY: 1}
 """What is left of them for the list, after the handshake and before the DELETE."""
 
@@ -79,14 +79,12 @@ async def _tools(begun: Begun, result: dict[str, Json]) -> tuple[Json, ...] | Mi
     if not isinstance(first, Missing) and first.pages > _PAGES[era]:
         return Missing(f"the list has {first.pages} pages, a further connection reads {_PAGES[era]}", "pages")
 
-    async def page(cursor: str | None, *, fresh: bool) -> Exchange:
-        del fresh  # this connection is the point
-        params = {} if cursor is None else {"cursor": cursor}
-        return (await talk.dialogue.send(talk.further("tools/list", "tools/list", params))).exchange
+    async def ask(page: Page) -> Exchange:  # never on a new connection: this one is the point
+        return (await talk.dialogue.send(talk.further("tools/list", "tools/list", page.params))).exchange
 
     dialogue = talk.dialogue
     modern = era is Era.MODERN
-    listing = await read_list(page, limits=dialogue.limits, wait=dialogue.wait, modern=modern)
+    listing = await read_list(ask, limits=dialogue.limits, wait=dialogue.wait, modern=modern)
     if listing.complete:
         known = talk.surface.tools
         return known if not isinstance(known, Missing) and known == listing.tools else listing.tools

@@ -61,6 +61,11 @@ class Request:
     read: Read = Read.ANSWER
     timeout_s: float | None = None
     """Less time than the limit of one request allows; None: all of it."""
+    extra: bool = False
+    """True for a further page and for what is asked again: it comes on top of a visit's budget.
+
+    So does the DELETE of a session that it opens.
+    """
     credential: bool = True
     """Apply the configured credential; it only ever goes to the endpoint's own origin."""
 

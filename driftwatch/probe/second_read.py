@@ -1,8 +1,10 @@
 """The tool list once more, to see whether it stays what it is when nothing changes."""
 
+from dataclasses import replace
+
 from driftwatch.evidence import Exchange, Missing
 from driftwatch.model import Era, Json
-from driftwatch.probe.listing import read_list
+from driftwatch.probe.listing import Page, read_list
 from driftwatch.probe.talk import Talk
 
 
@@ -12,14 +14,13 @@ async def read(talk: Talk) -> tuple[Json, ...] | Missing:
     if isinstance(first, Missing):
         return first
 
-    async def page(cursor: str | None, *, fresh: bool) -> Exchange:
-        params = {} if cursor is None else {"cursor": cursor}
-        request = talk.further("tools/list:again", "tools/list", params)
-        return (await talk.dialogue.send(request, fresh=fresh)).exchange
+    async def ask(page: Page) -> Exchange:
+        request = talk.further("tools/list:again", "tools/list", page.params)
+        return (await talk.dialogue.send(replace(request, extra=page.extra), fresh=page.fresh)).exchange
 
     dialogue = talk.dialogue
     modern = talk.surface.era is Era.MODERN
-    listing = await read_list(page, limits=dialogue.limits, wait=dialogue.wait, modern=modern)
+    listing = await read_list(ask, limits=dialogue.limits, wait=dialogue.wait, modern=modern)
     if listing.complete:
         return first if listing.tools == first else listing.tools
     why = listing.fault.message if listing.fault else "it did not end"

@@ -18,6 +18,8 @@ OLD_TRANSPORT = Missing("not called over the old HTTP+SSE transport", "not-appli
 PROGRESS = "driftwatch"
 MAX_PROGRESS = 100
 """Progress notifications whose time is kept."""
+MAX_REQUESTS = 6
+"""The handshake, the call, and the DELETE of a session that each may open."""
 _HANDSHAKE_S = 20.0
 """What the handshake before and the DELETE after the call may take beside its own maximum."""
 
@@ -29,7 +31,12 @@ async def call(door: Door, surface: Surface, tool: SlowTool) -> SlowCall | Missi
     """
     if surface.era not in ERAS:
         return OLD_TRANSPORT
-    patient = replace(door.target.limits, timeout_s=tool.max_s, deadline_s=tool.max_s + _HANDSHAKE_S)
+    patient = replace(
+        door.target.limits,
+        timeout_s=tool.max_s,
+        deadline_s=tool.max_s + _HANDSHAKE_S,
+        max_requests=MAX_REQUESTS,
+    )
     async with door.conversation(surface, patient) as begun:
         if isinstance(begun, Missing):
             return Missing(f"the slow tool could not be called: {begun.reason}", begun.code)

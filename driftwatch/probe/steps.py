@@ -9,6 +9,12 @@ from driftwatch.probe.dialogue import Dialogue, Opened
 from driftwatch.probe.talk import Talk
 from driftwatch.probe.target import Target
 
+LIGHT, FULL, FULL_BOTH_ERAS = 12, 16, 26
+"""Requests of one visit, the DELETE of every session that the server opened included. On top come further
+pages, what is asked again after a fault, a list that is watched beside the tools, and what is asked about
+authorization, each with the DELETE of a session that it may open. A healthy server is asked 3 to 8 times by a
+light visit; when the budget of a full one is spent, the rest is not asked."""
+
 
 @dataclass(slots=True)
 class Seen:
@@ -28,6 +34,7 @@ async def take(dialogue: Dialogue, seen: Seen, target: Target, depth: Depth) -> 
     live for it: a server that is slow to refuse then costs no list.
     """
     visit = _Visit(dialogue=dialogue, seen=seen, target=target, full=depth is Depth.FULL)
+    dialogue.budget = FULL if visit.full else LIGHT
     discovered = await modern.discover(dialogue)
     await visit.note_modern(discovered)
     refusal = None if seen.surfaces else outcome.blocked(discovered.exchange)
@@ -35,8 +42,7 @@ async def take(dialogue: Dialogue, seen: Seen, target: Target, depth: Depth) -> 
         await visit.take_older(discovered, patient=refusal is None)
     await visit.ask_more_of_modern()
     # An older server issues a session to any first request, also to one that it refuses.
-    for session in dialogue.open_sessions:
-        await dialogue.end(session)
+    await dialogue.end_all()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -71,7 +77,7 @@ class _Visit:
         if eras.negotiated(initialized.exchange) is not None:
             initialized = await self.note_legacy(initialized)
         elif not seen.surfaces and eras.offers_modern_again(initialized.exchange):
-            again = await modern.discover(self.dialogue, label="discover:again")
+            again = await modern.discover(self.dialogue, label="discover:again", extra=True)
             seen.openings.clear()
             await self.note_modern(replace(again, attempts=discovered.attempts + again.attempts))
         seen.openings.append(legacy.opening(initialized))
@@ -82,6 +88,8 @@ class _Visit:
                 seen.surfaces.append(full.of_http_sse(old) if self.full else old)
 
     async def note_legacy(self, initialized: Opened) -> Opened:
+        if self.full and self.seen.surfaces:
+            self.dialogue.budget = FULL_BOTH_ERAS
         handshake, surface = await legacy.read(self.dialogue, initialized)
         surface = await self.read_further(legacy.talk(self.dialogue, handshake, surface))
         if self.full:

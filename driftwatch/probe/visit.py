@@ -197,5 +197,8 @@ def _evidence(
 
 
 def _with_pages(limits: Limits) -> Limits:
-    """The budget of requests, with room for the pages of two surfaces, read twice and begun anew."""
-    return replace(limits, max_requests=limits.max_requests + 8 * limits.max_pages)
+    """The limit of requests, with room for every page and for the DELETE of a session that it may open.
+
+    There are five lists in two eras, and each may be begun anew.
+    """
+    return replace(limits, max_requests=2 * limits.max_requests + 40 * limits.max_pages)

@@ -79,6 +79,8 @@ class Wire:
         self._address_faults: list[AddressFault] = []
         self._other_faults: list[AddressFault] = []
         self._kept: dict[tuple[str, str, int], Connection] = {}
+        self._keeps = True
+        """False once a kept connection was closed under a request: each further one gets a new connection."""
         self._redactor = Redactor()
         self._time = asyncio.get_running_loop().time
         self._deadline = self._time() + self._limits.deadline_s
@@ -108,16 +110,18 @@ class Wire:
         while self._kept:
             await self._kept.popitem()[1].close()
 
-    async def send(self, request: Request, *, fresh: bool = False) -> Reply:
+    async def send(self, request: Request, *, fresh: bool = False, budget: int | None = None) -> Reply:
         """Send one request and read its reply as far as ``request.read`` says.
 
-        ``fresh`` opens a new connection for it. Never raises for a fault of the server.
+        ``fresh`` opens a new connection for it. It is not sent once ``budget`` requests were. Never raises
+        for a fault of the server.
         """
         recording, connection = self._record(request), None
         try:
             async with self._patience(recording, request.timeout_s):
+                self._admit(budget)
                 connection = await self._ask(request, recording, fresh=fresh)
-                if await self._read(request, recording, connection):
+                if await self._read(request, recording, connection) and self._keeps:
                     # Of connections that were used side by side one is kept.
                     key = connection.place.key
                     self._kept[key], connection = connection, self._kept.get(key)
@@ -126,16 +130,17 @@ class Wire:
                 await connection.close()
         return self._reply(recording)
 
-    def stream(self, request: Request) -> AbstractAsyncContextManager[Stream]:
+    def stream(self, request: Request, *, budget: int | None = None) -> AbstractAsyncContextManager[Stream]:
         """Open a GET and hand out its SSE events one by one, on a connection of its own."""
-        return self._stream(request)
+        return self._stream(request, budget)
 
     @asynccontextmanager
-    async def _stream(self, request: Request) -> AsyncIterator[Stream]:
+    async def _stream(self, request: Request, budget: int | None) -> AsyncIterator[Stream]:
         recording, connection = self._record(request), None
         body: Body | None = None
         try:
             async with self._patience(recording):
+                self._admit(budget)
                 connection = await self._ask(request, recording, fresh=True)
                 if recording.status == HTTPStatus.OK and headers.media_type(recording.received) == SSE:
                     body = self._body(recording, connection)
@@ -155,7 +160,6 @@ class Wire:
 
     async def _ask(self, request: Request, recording: Recording, *, fresh: bool) -> Connection:
         """Send a request over a kept or a new connection, and read the header block of its reply."""
-        self._admit()
         target = self._endpoint if request.url is None else place(request.url)
         if target is None:
             raise Broken("address", "resolve", "not an absolute http or https URL")
@@ -192,7 +196,8 @@ class Wire:
                 unheard = isinstance(error, (Broken, *HTTPCORE)) and not connection.stream.received
                 if kept is None or not unheard or request.rpc_method == "tools/call":
                     raise
-                kept = None
+                kept, self._keeps = None, False
+                self._admit()
                 continue
             if self._proxy is not None and (refusal := self._proxy.refusal(response.status, target)):
                 await connection.close()
@@ -218,15 +223,16 @@ class Wire:
             return None
         return kept
 
-    def _admit(self) -> None:
+    def _admit(self, budget: int | None = None) -> None:
         if self._time() >= self._deadline:
             seconds = self._limits.deadline_s
             raise Broken("deadline", "send", f"not sent: the {seconds:g} s of this probe are over")
         if self.requests >= self._limits.max_requests:
             raise Broken("budget", "send", f"not sent: {self.requests} requests is the limit of one probe")
+        if budget is not None and self.requests >= budget:
+            raise Broken("budget", "send", "not sent: the request budget of this visit is spent")
 
     async def _connect(self, target: Place, recording: Recording) -> Connection:
-        self._admit()
         own, patience_s = (
             target.host == self._endpoint.host,
             min(self._limits.timeout_s, self._deadline - self._time()),

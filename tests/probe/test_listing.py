@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from driftwatch.evidence import Exchange, Fault, Listing
 from driftwatch.model import Json
-from driftwatch.probe.listing import read_list
+from driftwatch.probe.listing import Page, read_list
 from driftwatch.probe.wire import Limits
 from tests.specimens.exchanges import error, exchange, result
 
@@ -24,10 +24,10 @@ class Server:
         self.waits = 0
         self.has_time = True
 
-    async def page(self, cursor: Cursor, *, fresh: bool) -> Exchange:
-        self.asked.append(cursor)
-        self.fresh.append(fresh)
-        return self.answer(len(self.asked), cursor)
+    async def page(self, page: Page) -> Exchange:
+        self.asked.append(page.cursor)
+        self.fresh.append(page.fresh)
+        return self.answer(len(self.asked), page.cursor)
 
     async def wait(self, _: Exchange) -> bool:
         self.waits += 1

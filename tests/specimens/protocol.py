@@ -63,17 +63,20 @@ class _LosesSession:
         return None
 
 
-class _EverNewSession:
+def _ever_new_session() -> Mcp:
     """Issues a session with every reply, also to the modern era."""
+    server = Mcp()
 
-    def __init__(self) -> None:
-        self.issued = 0
-
-    def __call__(self, incoming: Incoming, answer: Answer) -> Answer:
+    def after(incoming: Incoming, answer: Answer) -> Answer:
         if incoming.method == "DELETE" or incoming.rpc_method == "initialize":
             return answer
-        self.issued += 1
-        return answer.with_header("Mcp-Session-Id", f"s3cret-extra-{self.issued}")
+        server.issued += 1
+        session = f"s3cret-extra-{server.issued}"
+        server.open_sessions.add(session)
+        return answer.with_header("Mcp-Session-Id", session)
+
+    server.after = after
+    return server
 
 
 class _RefusesThenListsIt:
@@ -225,8 +228,12 @@ PROTOCOL = (
     Specimen(
         name="session-with-every-reply",
         deviation="a new session id comes with every reply, whatever was asked",
-        make=lambda: Mcp(after=_EverNewSession()),
-        expect={"session/stateless": (RISK, "session-header")},
+        make=_ever_new_session,
+        expect={
+            "session/stateless": (RISK, "session-header"),
+            "errors/header-mismatch": (NOT_CHECKED, "budget"),
+            "errors/unsupported-version": (NOT_CHECKED, "budget"),
+        },
     ),
     Specimen(
         name="no-tools-capability",
