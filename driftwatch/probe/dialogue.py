@@ -127,11 +127,6 @@ class Dialogue:
         """
         return self.budget + self._extra + 2 * request.extra - len(self._sessions) - 1
 
-    @property
-    def spent(self) -> bool:
-        """Whether the budget has no room for another request."""
-        return self.wire.requests >= self.budget + self._extra - len(self._sessions) - 1
-
     def _note(self, request: Request, reply: Reply, before: int) -> None:
         """Take in what outlives the exchange: its session, its cost, and the pause that was asked for."""
         session, known = reply.session, len(self._sessions)

@@ -86,10 +86,15 @@ async def _take(steps: tuple[Step, ...], talk: Talk, target: Target) -> Surface:
             taken[step.part] = SWITCHED_OFF
         elif limited is not None:
             taken[step.part] = limited
-        elif talk.dialogue.spent:
-            taken[step.part] = SPENT
         else:
-            taken[step.part] = seen = await step.ask(talk, target)
+            seen = await step.ask(talk, target)
+            if (
+                isinstance(seen, Exchange | Streaming)
+                and seen.fault is not None
+                and seen.fault.code == "budget"
+            ):
+                seen = SPENT
+            taken[step.part] = seen
             refusal = outcome.blocked(seen) if isinstance(seen, Exchange) else None
             if refusal is not None and refusal.code == "rate-limited":
                 limited = Missing(refusal.message, refusal.code)
