@@ -13,6 +13,14 @@ settings.register_profile("same", derandomize=True, deadline=None, database=None
 settings.register_profile("explore", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
+# They wait for whole services and processes: begun last, each would keep a worker when the others are done.
+LONG = ("tests/service/", "tests/cli/test_processes.py", "tests/observe/test_invariants.py")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: not item.nodeid.startswith(LONG))
+
+
 LOOPBACK = ("127.", "::1", "localhost")
 
 

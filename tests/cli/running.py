@@ -14,6 +14,7 @@ from typing import Any
 
 from driftwatch.demo.sample import SampleServer
 from driftwatch.web.server import HttpServer
+from tests.patience import PATIENCE_S
 
 PROGRAM = [sys.executable, "-m", "driftwatch"]
 
@@ -58,7 +59,7 @@ def start(folder: Path, *words: str) -> "subprocess.Popen[str]":
 
 def limited(process: "subprocess.Popen[str]") -> "subprocess.Popen[str]":
     """End a process that outlives every test; what reads from it then ends too."""
-    watchdog = threading.Timer(120, process.kill)
+    watchdog = threading.Timer(3 * PATIENCE_S, process.kill)
     watchdog.daemon = True
     watchdog.start()
     return process

@@ -15,6 +15,7 @@ from driftwatch import checks
 from driftwatch.demo.sample import SampleServer
 from tests.cli.conftest import Command
 from tests.cli.running import PROGRAM, read_until, start, unused_url, write_config
+from tests.patience import PATIENCE_S
 
 
 @pytest.mark.parametrize("name", [signal.SIGTERM, signal.SIGINT])
@@ -27,7 +28,7 @@ def test_a_signal_ends_the_service_with_exit_0_and_a_closed_database(
     assert run["server"] == "api"
     assert run["reachable"] is True
     process.send_signal(name)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=PATIENCE_S)
     assert (process.returncode, err) == (0, "")
     assert json.loads(out.splitlines()[-1])["message"] == "stopped"
     assert not (tmp_path / "driftwatch.db-wal").exists()
@@ -44,7 +45,7 @@ def test_a_hang_up_makes_the_service_read_its_configuration_again(
     process.send_signal(signal.SIGHUP)
     assert read_until(process, "reloaded")["added"] == ["second"]
     process.terminate()
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=PATIENCE_S)
     assert (process.returncode, err) == (0, "")
 
 
@@ -53,10 +54,10 @@ def test_a_hanging_server_and_a_hanging_receiver_do_not_hold_up_the_end(tmp_path
         port = silent.getsockname()[1]
         write_config(tmp_path, f"http://127.0.0.1:{port}/mcp", alert=f"json://127.0.0.1:{port}/")
         process = start(tmp_path, "run")
-        silent.settimeout(30)
+        silent.settimeout(PATIENCE_S)
         visitor, _ = silent.accept()
         process.terminate()
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=PATIENCE_S)
         visitor.close()
     assert (process.returncode, err) == (0, "")
 
@@ -71,7 +72,7 @@ def test_a_second_service_on_the_same_database_refuses_and_names_the_first(
     assert second.returncode == 3
     assert f"{first.pid}" in second.stderr
     first.terminate()
-    first.communicate(timeout=30)
+    first.communicate(timeout=PATIENCE_S)
 
 
 def test_reading_commands_and_the_health_check_work_beside_the_service(
@@ -85,7 +86,7 @@ def test_reading_commands_and_the_health_check_work_beside_the_service(
     read_until(process, "run")
     try:
         assert driftwatch("healthcheck").code == 0
-        with urllib.request.urlopen(f"http://{listen}/healthz", timeout=10) as reply:
+        with urllib.request.urlopen(f"http://{listen}/healthz", timeout=PATIENCE_S) as reply:
             assert reply.status == 200
         status = driftwatch("status")
         assert status.code == 0
@@ -107,7 +108,7 @@ def test_reading_commands_and_the_health_check_work_beside_the_service(
         assert process.poll() is None
     finally:
         process.terminate()
-        process.communicate(timeout=30)
+        process.communicate(timeout=PATIENCE_S)
 
 
 def test_a_test_message_goes_through_the_outbox_with_and_without_a_service(
@@ -126,7 +127,7 @@ def test_a_test_message_goes_through_the_outbox_with_and_without_a_service(
         assert channel["problem"] == "connection refused"
     finally:
         process.terminate()
-        process.communicate(timeout=30)
+        process.communicate(timeout=PATIENCE_S)
     assert driftwatch("notify", "test", "nobody").code == 2
 
 

@@ -4,8 +4,7 @@ from pathlib import Path
 import httpx
 
 from driftwatch.demo.tour import tour
-
-PATIENCE_S = 60
+from tests.patience import PATIENCE_S
 
 
 async def test_a_tour_that_stays_has_pages_to_look_at(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from driftwatch.model import Depth, ProbeRequest, Trigger
 from driftwatch.schedule.queue import ProbeQueue
+from tests.patience import PATIENCE_S
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -43,7 +44,7 @@ class Visits:
         self._gates[server].set()
 
     async def until_started(self, count: int) -> None:
-        async with asyncio.timeout(5), self._moved:
+        async with asyncio.timeout(PATIENCE_S), self._moved:
             await self._moved.wait_for(lambda: len(self.started) >= count)
 
 
@@ -130,7 +131,7 @@ async def test_a_bug_in_one_visit_is_logged_and_the_next_one_goes_on(
     queue.put(request("b"))
     with caplog.at_level(logging.ERROR, "driftwatch.service"):
         runner = asyncio.create_task(queue.run(handle))
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE_S):
             await done.wait()
         runner.cancel()
     assert seen == ["a", "b"]

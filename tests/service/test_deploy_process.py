@@ -11,7 +11,8 @@ from typing import Any
 import httpx
 
 from driftwatch.demo.sample import SampleServer
-from tests.service.world import PATIENCE_S, Receiver, serving
+from tests.patience import PATIENCE_S
+from tests.service.world import Receiver, serving
 from tests.web import sent
 from tests.web.hooking import SECRET, TOKEN
 

@@ -15,8 +15,9 @@ import pytest
 from driftwatch.app import Service
 from driftwatch.model import Json, Release
 from driftwatch.web.hooks.verdict import Deploy, OnServer
+from tests.patience import PATIENCE_S
 from tests.service import recipes
-from tests.service.world import PATIENCE_S, World
+from tests.service.world import World
 from tests.web import sent
 from tests.web.hooking import SECRET, TOKEN
 

@@ -9,6 +9,7 @@ from driftwatch.app import Service
 from driftwatch.demo.sample import SampleServer
 from driftwatch.errors import ServiceError, StoreBusyError
 from driftwatch.model import EventKind
+from tests.patience import PATIENCE_S
 from tests.service.world import Mailbox, MovedClock, Receiver, World, serving
 
 
@@ -143,7 +144,7 @@ async def test_a_probe_that_is_running_at_the_stop_ends_its_session_and_changes_
     server = await asyncio.start_server(silent, "127.0.0.1", 0)
     world.servers = {"silent": f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/mcp"}
     async with world.running():
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_S):
             await gate.wait()
     for writer in connections:
         writer.close()

@@ -8,8 +8,9 @@ from pathlib import Path
 from driftwatch.app import Service
 from driftwatch.demo.sample import SampleServer
 from driftwatch.model import Event, EventKind
+from tests.patience import PATIENCE_S
 from tests.service.test_scraping import scrape
-from tests.service.world import PATIENCE_S, Receiver, World, serving
+from tests.service.world import Receiver, World, serving
 
 
 async def until(condition: Callable[[], bool]) -> None:

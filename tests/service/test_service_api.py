@@ -7,7 +7,8 @@ import httpx
 
 from driftwatch.app import Service
 from driftwatch.model import EventKind
-from tests.service.world import PATIENCE_S, Receiver, World
+from tests.patience import PATIENCE_S
+from tests.service.world import Receiver, World
 
 READ, ADMIN = "read-token-0123456789", "admin-token-0123456789"
 TOKENS = f'read_token = "{READ}"\nadmin_token = "{ADMIN}"'

@@ -28,10 +28,10 @@ from driftwatch.probe import Resolver, SystemResolver
 from driftwatch.store.ports import HookDelivery, MessageStatus, Reader
 from driftwatch.store.sqlite import SqliteStore
 from driftwatch.web.server import HttpServer
+from tests.patience import PATIENCE_S
 
 T = TypeVar("T")
 
-PATIENCE_S = 120
 """How long a test waits for what must come; only a broken test ever waits so long."""
 
 

@@ -15,7 +15,8 @@ import pytest
 from driftwatch.store.sqlite import SqliteStore
 from driftwatch.web import protocol, server
 from driftwatch.web.application import application
-from tests.service.world import PATIENCE_S, serving
+from tests.patience import PATIENCE_S
+from tests.service.world import serving
 from tests.web.asking import ADMIN, DRIFTED, READ, Api, Frozen, http
 
 HEAD = f"Host: driftwatch\r\nAuthorization: Bearer {ADMIN}\r\nConnection: close\r\n"

@@ -9,12 +9,13 @@ from starlette.applications import Starlette
 from driftwatch.errors import ServiceError
 from driftwatch.web.health import Health, routes
 from driftwatch.web.server import HttpServer
+from tests.patience import PATIENCE_S
 
 FINE = Health(migrated=True, tick_age_s=1.0, database=True, oldest_message_s=None)
 
 
 def ask(port: int, path: str) -> tuple[int, dict[str, str]]:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
     connection.request("GET", path)
     reply = connection.getresponse()
     body = json.loads(reply.read())

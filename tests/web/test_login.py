@@ -11,7 +11,7 @@ import pytest
 from driftwatch.web.access import COOKIE
 from driftwatch.web.hooks import bodies
 from driftwatch.web.pages.login import ATTEMPTS, inside
-from tests.service.world import PATIENCE_S
+from tests.patience import PATIENCE_S
 from tests.web.paging import Pages, shown, words
 
 TOKEN = "read-token-0123456789"

@@ -12,6 +12,7 @@ from starlette.routing import Route
 
 from driftwatch.web.problems import MEDIA_TYPE, on_bug, on_http_exception
 from driftwatch.web.server import HttpServer
+from tests.patience import PATIENCE_S
 
 
 async def broken(_: Request) -> Response:
@@ -19,7 +20,7 @@ async def broken(_: Request) -> Response:
 
 
 def ask(port: int, method: str, path: str) -> tuple[int, str | None, dict[str, object]]:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
     connection.request(method, path)
     reply = connection.getresponse()
     body = json.loads(reply.read())
