@@ -102,7 +102,7 @@ def silence(
     """
     reason = _reason(reason)
     if not servers and not tags:
-        raise UsageError("a silence needs a server or a tag")
+        raise UsageError("a silence needs a server or a tag: name at least one")
     if not timedelta(0) < lasting <= LONGEST_SILENCE:
         raise UsageError(f"a silence ends: it lasts at most {LONGEST_SILENCE.days} days")
     for server in servers:
@@ -113,7 +113,9 @@ def silence(
             raise UsageError(f"no server has the tag {tag!r}; tags: {_listed(carried)}")
     for check in only:
         if check not in {declared.id for declared in checks.catalogue}:
-            raise UsageError(f"no check has the id {check!r}; `driftwatch checks` lists them")
+            near = checks.nearest(check)
+            hint = f"did you mean {near}?" if near else "`driftwatch checks` lists them"
+            raise UsageError(f"no check has the id {check!r}; {hint}")
     new = Silence(
         id=str(uuid.uuid4()),
         servers=tuple(servers),
@@ -221,7 +223,7 @@ def _incident_like(tx: Tx, named: str) -> tuple[str, Incident]:
     if not found:
         meant = or_meant(named, (record.name for record in tx.servers()))
         raise UnknownError(
-            f"{named!r} is neither an open incident nor a server; `driftwatch status` lists both; {meant}"
+            f"{named!r} is neither a server nor an open incident, which `driftwatch status` lists; {meant}"
         )
     return found[0]
 

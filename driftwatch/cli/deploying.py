@@ -13,6 +13,7 @@ from driftwatch.cli.options import (
     load_beside,
     load_config,
     print_json,
+    read_token,
 )
 from driftwatch.errors import UsageError
 
@@ -113,15 +114,7 @@ def _local(config: Path | None) -> str:
 
 def _given_token(file: Path | None) -> str:
     """The token that the caller gave; empty where there is none."""
-    from driftwatch.config import InvalidValueError, read_secret
-
-    given = os.environ.get("DRIFTWATCH_HOOK_TOKEN", "").strip()
-    if file is not None:
-        try:
-            given = read_secret(file)
-        except InvalidValueError as error:
-            raise UsageError(f"--token-file: {error}") from None
-    return _visible(given)
+    return _visible(read_token(file) if file else os.environ.get("DRIFTWATCH_HOOK_TOKEN", "").strip())
 
 
 def _own_token(config: Path | None) -> str:

@@ -130,6 +130,32 @@ def open_readonly(config: "Config") -> "SqliteStore":
     return SqliteStore.open_readonly(config.storage.path)
 
 
+def read_token(path: Path) -> str:
+    """The token in a file of --token-file. Raises UsageError where there is none."""
+    try:
+        token = path.read_text(encoding="utf-8").strip()
+    except OSError as error:
+        raise UsageError(f"--token-file {path}: {file_trouble(error)}") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"--token-file {path}: not UTF-8 text: save the token alone in it") from error
+    if not token:
+        raise UsageError(f"--token-file {path}: the file is empty: write the token into it")
+    return token
+
+
+def file_trouble(error: OSError) -> str:
+    """What is wrong with a file that somebody named, and what to do."""
+    match error:
+        case FileNotFoundError():
+            return "No such file or folder: correct the path, or create its folder"
+        case IsADirectoryError():
+            return "this is a folder: name a file in it"
+        case PermissionError():
+            return "this user may not use it: change its rights, or name another file"
+        case _:
+            return error.strerror or str(error)
+
+
 def person() -> str:
     """Who runs this command, for the history; in a container the user may have no name."""
     try:

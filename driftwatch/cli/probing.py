@@ -21,6 +21,7 @@ from driftwatch.cli.options import (
     is_configured,
     load_config,
     open_readonly,
+    read_token,
 )
 from driftwatch.errors import StoreError, UsageError, no_server
 from driftwatch.fail_on import FailOn
@@ -112,7 +113,7 @@ def _target(
             if not colon or not name.strip():
                 raise UsageError(f"--header wants 'Name: value', not {name!r}")
             pairs[name.strip()] = value.strip()
-        loaded = adhoc(target, headers=pairs, token=_token(token_file))
+        loaded = adhoc(target, headers=pairs, token=read_token(token_file) if token_file else None)
         return loaded, loaded.servers[0]
     if _looks_like_address(target) and not is_configured(config):
         raise UsageError(
@@ -127,29 +128,14 @@ def _target(
     for server in loaded.servers:
         if server.name == target:
             return loaded, server
-    unknown = no_server(target, (server.name for server in loaded.servers))
     if _looks_like_address(target):
-        raise UsageError(f"{unknown}; a URL starts with https:// or http://")
-    raise unknown
+        raise UsageError(f"no server is named {target!r}; did you mean https://{target}?")
+    raise no_server(target, (server.name for server in loaded.servers))
 
 
 def _looks_like_address(target: str) -> bool:
     """``host/mcp``, ``host:8000`` or ``mcp.example.com``: what people write when they forget the scheme."""
     return re.fullmatch(r"[\w.-]+(:\d+)?(/\S*)?", target) is not None and any(c in target for c in "./:")
-
-
-def _token(path: Path | None) -> str | None:
-    if path is None:
-        return None
-    try:
-        token = path.read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(
-            f"--token-file {path}: {getattr(error, 'strerror', None) or 'not UTF-8 text'}"
-        ) from error
-    if not token:
-        raise UsageError(f"--token-file {path}: the file is empty")
-    return token
 
 
 async def _visit(config: "Config", server: "Server", depth: "Depth") -> "Evidence":

@@ -1,5 +1,6 @@
 """``history`` and ``events``: what happened, read beside the service."""
 
+import difflib
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -65,7 +66,9 @@ def events(
     known = {each.value: each for each in EventKind}
     unknown = [each for each in kind or () if each not in known]
     if unknown:
-        raise UsageError(f"no event has the kind {unknown[0]!r}; there are {', '.join(sorted(known))}")
+        near = difflib.get_close_matches(unknown[0], known, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(sorted(known))}"
+        raise UsageError(f"no event has the kind {unknown[0]!r}; {hint}")
     with reading(config) as reader:
         if server is not None:
             remembered(reader, server)
@@ -87,6 +90,6 @@ def _since(given: str, now: datetime) -> datetime:
             moment = datetime.fromisoformat(given)
         except ValueError:
             raise UsageError(
-                f"--since: {given!r} is neither a duration such as 2h nor a day or time"
+                f"--since: {given!r} is neither a duration nor a day: write it like 2h, 7d or 2026-11-30"
             ) from None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -15,7 +15,7 @@ import typer
 
 from driftwatch import checks, evidence, report
 from driftwatch.checks import Policy, Remembered
-from driftwatch.cli.options import colourful, print_json
+from driftwatch.cli.options import colourful, file_trouble, print_json
 from driftwatch.errors import EvidenceError, UsageError
 from driftwatch.evidence import Evidence, Missing
 from driftwatch.fail_on import FailOn
@@ -127,13 +127,13 @@ def read_json(path: Path) -> Any:
             with path.open("rb") as source:
                 text = source.read(MAX_SAVED + 1)
     except OSError as error:
-        raise UsageError(f"{path}: {error.strerror or error}") from error
+        raise UsageError(f"{path}: {file_trouble(error)}") from error
     if len(text) > MAX_SAVED:
         raise EvidenceError(f"{path}: larger than {MAX_SAVED // 2**20} MiB: not a saved probe")
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise EvidenceError(f"{path}: not JSON: {error}") from error
+        raise EvidenceError(f"{path}: not JSON, so no probe that --save or --json wrote: {error}") from error
 
 
 def write_atomically(path: Path, text: str, *, option: str) -> None:
@@ -154,7 +154,7 @@ def write_atomically(path: Path, text: str, *, option: str) -> None:
             with contextlib.suppress(FileNotFoundError):
                 part.unlink()
     except OSError as error:
-        raise UsageError(f"{option} {path}: {error.strerror or error}") from error
+        raise UsageError(f"{option} {path}: {file_trouble(error)}") from error
 
 
 def _put(path: Path, text: str, *, option: str) -> None:

@@ -39,7 +39,7 @@ class Page:
 
     def paint(self, text: str, code: str) -> str:
         """A part of a line in a colour."""
-        return f"{code}{text}{_RESET}" if self.colour else text
+        return f"{code}{text}{_RESET}" if self.colour and code else text
 
     def gap(self) -> None:
         """Leave a line empty."""

@@ -153,7 +153,10 @@ def _named(reader: Reader, server: str, state: transitions.SubjectState, wanted:
         stored = reader.toolset(server, pair)
         if stored is not None:
             return stored
-    raise UnknownError(f"{server}: no tool list with the fingerprint or release {wanted} is remembered")
+    raise UnknownError(
+        f"{server}: no tool list with the fingerprint or release {wanted!r} is remembered; there are "
+        f"accepted, current, and what `driftwatch history {server}` names"
+    )
 
 
 def _meant(reader: Reader, server: str, state: transitions.SubjectState, wanted: str) -> Iterator[str]:

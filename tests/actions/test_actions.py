@@ -126,7 +126,7 @@ def test_what_names_no_open_incident_is_said_so(world: World) -> None:
     with pytest.raises(UsageError, match="api: no incident is open"):
         ack(world, "api")
     (id_,) = broken(world, CHECK)
-    with pytest.raises(UsageError, match="is neither an open incident nor a server"):
+    with pytest.raises(UsageError, match="is neither a server nor an open incident"):
         ack(world, id_[:3])
     with pytest.raises(UsageError, match="'nobody' is neither"):
         ack(world, "nobody")

@@ -234,7 +234,10 @@ def test_the_token_comes_from_a_file_or_the_configuration(
     ("words", "told"),
     [
         (["--ref", "v2"], "no token: set DRIFTWATCH_HOOK_TOKEN or give --token-file"),
-        (["--ref", "v2", "--token-file", "nowhere"], "--token-file: the file does not exist"),
+        (
+            ["--ref", "v2", "--token-file", "nowhere"],
+            "--token-file nowhere: No such file or folder",
+        ),
         (["--ref", "v2", "--wait", "5", "--gate", "score"], "--gate is one or more of failed, drift"),
         ([], "Missing option"),
     ],

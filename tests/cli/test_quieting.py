@@ -108,7 +108,7 @@ def test_a_tag_is_silenced_too(filled: SqliteStore, driftwatch: Command) -> None
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["ack", "nobody"], "neither an open incident nor a server"),
+        (["ack", "nobody"], "neither a server nor an open incident"),
         (["ack", "lab"], "lab: no incident is open"),
         (["silence", "api", "--for", "2 hours", "--reason", "r"], "--for: "),
         (["silence", "api", "--for", "31d", "--reason", "r"], "at most 30 days"),
@@ -117,7 +117,7 @@ def test_a_tag_is_silenced_too(filled: SqliteStore, driftwatch: Command) -> None
         (["unsilence", "abcd"], "not one of the silences in force"),
         (["outbox", "retry", "abcd"], "'abcd' is not a message"),
         (["outbox", "drop", "abcd"], "'abcd' is not a message"),
-        (["events", "--since", "yesterday"], "neither a duration such as 2h nor a day"),
+        (["events", "--since", "yesterday"], "is neither a duration nor a day: write it like 2h"),
         (["events", "--kind", "typo"], "no event has the kind 'typo'"),
         (["events", "--server", "typo"], "no server is named 'typo'"),
     ],

@@ -50,12 +50,12 @@ async def test_without_names_every_server_is_meant_and_a_path_names_one(door: Ho
 async def test_an_unknown_server_is_an_error_that_names_the_known_ones_to_whoever_may_call(
     door: Hooked,
 ) -> None:
-    for path, servers in (("/hooks/deploy", ["wbe"]), ("/hooks/deploy/wbe", None)):
+    for path, servers in (("/hooks/deploy", ["shop"]), ("/hooks/deploy/shop", None)):
         body = {"ref": "v2"} | ({"servers": servers} if servers else {})
         told = await door.post(body, path)
         refused = await door.post(body, path, Authorization="Bearer wrong")
         assert told.status_code == 422
-        assert "api.v1, web" in told.json()["detail"]
+        assert "no server is named 'shop'; configured: api.v1, web" in told.json()["detail"]
         assert refused.status_code == 401
         assert "web" not in refused.text
     assert await door.releases() == []

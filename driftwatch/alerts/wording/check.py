@@ -238,7 +238,7 @@ def added_with_problems(event: Event, voice: Voice) -> Note:
         server=event.server,
         level=event.level,
         phrase=f"first probe: {what}",
-        tally="added with problems",
+        tally="with failed checks in the first probe",
         lines=(
             f"First probe of this server: {count(len(worst), 'check')} failed.",
             *_folded(blocked),

@@ -11,6 +11,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from driftwatch import deploys
+from driftwatch.errors import no_server
 from driftwatch.model import Json, Release
 from driftwatch.store.ports import HookDelivery, Store
 from driftwatch.web.access import Access
@@ -25,9 +26,6 @@ from driftwatch.web.hooks.waiting import Waiting
 from driftwatch.web.problems import RETRY_S
 
 log = logging.getLogger("driftwatch.hooks")
-
-NAMED = 50
-"""So many configured servers are named to a caller who meant another one."""
 
 
 def routes(context: Context, access: Access) -> list[Route]:
@@ -105,9 +103,10 @@ class Door:
         if named is not None and read.servers not in (None, (named,)):
             raise HTTPException(422, "the address names one server and the body others: name them once")
         servers = (named,) if named is not None else read.servers or tuple(configured)
-        if not servers or not set(servers) <= set(configured):
-            listed = ", ".join(sorted(configured)[:NAMED]) or "none"
-            raise HTTPException(422, f"no server of that name is configured; there are: {listed}")
+        if not configured:
+            raise HTTPException(422, "no server is configured")
+        for unknown in sorted(set(servers) - set(configured)):
+            raise HTTPException(422, str(no_server(unknown, configured)))
         return Release(
             id=str(uuid.uuid4()),
             ref=read.ref,
