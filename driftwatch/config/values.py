@@ -54,7 +54,12 @@ FOLDER = "folder"
 class Table(BaseModel):
     """One TOML table: frozen, and nothing in it that is not declared."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        arbitrary_types_allowed=True,
+        defer_build=True,  # a table alone is validated by nobody: it is built once, as a part of the whole
+    )
 
     _line: int | None = PrivateAttr(default=None)
 
