@@ -19,7 +19,17 @@ from driftwatch.errors import EvidenceError
 from driftwatch.evidence import Fault, from_json
 from driftwatch.judging import judge
 from driftwatch.model import Depth, Json
-from driftwatch.probe import Limits, SystemResolver, Target, TrustStore, challenge, connect, outcome, tls
+from driftwatch.probe import (
+    Limits,
+    SystemResolver,
+    Target,
+    TrustStore,
+    certificates,
+    challenge,
+    connect,
+    outcome,
+    tls,
+)
 from driftwatch.probe.address import Address
 from driftwatch.probe.dialogue import Dialogue
 from driftwatch.probe.message import NotJsonError, answer, decode
@@ -166,7 +176,9 @@ class Targets:
             "it is not accepted",
         )
         host = rng.choice(("a.test", "192.0.2.1", "x" * 300, "\u00e9", "..", "*"))
-        found = tls.facts(cast("Any", Shown(ders)), error=error, host=host, trust=TRUST, now=lambda: NOW)
+        found = certificates.facts(
+            cast("Any", Shown(ders)), error=error, host=host, trust=TRUST, now=lambda: NOW
+        )
         tls.explain(found, error)
 
     def schema(self, rng: random.Random) -> None:

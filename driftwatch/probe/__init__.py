@@ -1,9 +1,10 @@
 """The only sockets to servers: one visit, bounded in every way, returned as Evidence.
 
-From the ground up: ``wire`` (one bounded exchange, on ``connect``, ``tls``, ``sse``, ``message``),
-``dialogue`` (patience, redirects and sessions of one visit), ``modern``, ``legacy`` and ``http_sse`` (what is
-said in each era), ``full`` (what only a full probe asks of one era), ``auth`` (what becomes of a request
-without a token), ``steps`` (the order of it all), ``visit`` (from the first address to the last DELETE).
+From the ground up: ``wire`` (one bounded exchange, on ``connect``, ``tls``, ``certificates``, ``sse``,
+``message``), ``dialogue`` (patience, redirects and sessions of one visit), ``modern``, ``legacy`` and
+``http_sse`` (what is said in each era), ``full`` (what only a full probe asks of one era), ``auth`` (what
+becomes of a request without a token), ``steps`` (the order of it all), ``visit`` (from the first address to
+the last DELETE).
 ``source`` and ``oauth`` get the credential of an unattended probe; ``metadata`` finds where tokens come from.
 ``eras``, ``outcome`` and ``challenge`` are pure: what an answer says about the era, the visit and the way in.
 """

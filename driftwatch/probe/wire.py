@@ -18,7 +18,6 @@ from typing import Self
 
 from driftwatch.evidence import Missing, Remark, Tls
 from driftwatch.probe import connect, headers
-from driftwatch.probe import tls as certificates
 from driftwatch.probe.body import SSE, Body
 from driftwatch.probe.connect import AddressFault, Resolver, SocketStream
 from driftwatch.probe.connection import Connection
@@ -31,7 +30,7 @@ from driftwatch.probe.recording import Recording
 from driftwatch.probe.request import Limits, Read, Reply, Request
 from driftwatch.probe.sse import SseEvent
 from driftwatch.probe.stream import Patience, Stream
-from driftwatch.probe.tls import Trust
+from driftwatch.probe.tls import Trust, explain, refused_later, together
 
 __all__ = ["Credential", "Limits", "Read", "Reply", "Request", "SseEvent", "Stream", "Wire"]
 
@@ -273,6 +272,9 @@ class Wire:
             raise
 
     async def _start_tls(self, stream: SocketStream, target: Place) -> Tls:
+        # Not before TLS is spoken: it brings cryptography along, a tenth of what a single visit costs.
+        from driftwatch.probe import certificates  # noqa: PLC0415
+
         error: ssl.SSLError | None = None
         try:
             await stream.start_tls(self._trust.context, target.host)
@@ -287,23 +289,23 @@ class Wire:
         self._note_certificate(found, target)
         if error is not None:
             code = "certificate" if isinstance(error, ssl.SSLCertVerificationError) else "tls"
-            raise Broken(code, "tls", certificates.explain(found, error))
+            raise Broken(code, "tls", explain(found, error))
         return found
 
     def _note_certificate(self, found: Tls, target: Place) -> None:
         if target.key == self._endpoint.key:
-            self.tls = certificates.together(self.tls, found)
+            self.tls = together(self.tls, found)
 
     def _refused_handshake(self, error: BaseException, connection: Connection) -> Broken | None:
         """With TLS 1.3 a server says only after the handshake that it misses a client certificate."""
         cause, shown = error.__cause__, connection.certificate
         if shown is None or not isinstance(cause, ssl.SSLError):
             return None
-        found = certificates.refused_later(shown, cause)
+        found = refused_later(shown, cause)
         if found is None:
             return None
         self._note_certificate(found, connection.place)
-        return Broken("tls", "tls", certificates.explain(found, cause))
+        return Broken("tls", "tls", explain(found, cause))
 
     async def _read(self, request: Request, recording: Recording, connection: Connection) -> bool:
         """Read a reply as far as the request says; whether the connection may carry another request."""

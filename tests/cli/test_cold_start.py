@@ -32,6 +32,6 @@ def test_help_loads_neither_what_probes_nor_what_judges() -> None:
 def test_a_visit_loads_nothing_of_the_service_and_nothing_that_remembers(
     sample: tuple[SampleServer, str],
 ) -> None:
-    loaded, said = loaded_of(SERVICE | REMEMBERING | {"rich"}, "probe", sample[1])
+    loaded, said = loaded_of(SERVICE | REMEMBERING | {"cryptography", "rich"}, "probe", sample[1])
     assert loaded == set()
     assert "verified" in said

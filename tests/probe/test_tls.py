@@ -12,7 +12,8 @@ from cryptography.hazmat.primitives.serialization import BestAvailableEncryption
 from cryptography.x509.oid import ExtendedKeyUsageOID
 
 from driftwatch.evidence import Missing, Tls
-from driftwatch.probe.tls import TrustStore, facts, names_match
+from driftwatch.probe.certificates import facts, names_match
+from driftwatch.probe.tls import TrustStore
 from driftwatch.probe.wire import Request
 from tests.servers import certificates
 from tests.servers.certificates import Issued, intermediate, root, self_signed
