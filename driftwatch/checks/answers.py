@@ -42,9 +42,23 @@ def unheard(exchange: Exchange, *, within_session: bool = False) -> NotChecked |
         return NotChecked("the server limits how often it is asked (HTTP 429)", "rate-limited")
     if status in _GATEWAY or (status in SERVER_ERROR and error_code(exchange) is None):
         return NotChecked(f"no answer to judge: HTTP {status}", "http-5xx")
+    if any(remark.code == "id-wrong" for remark in exchange.remarks):
+        return NotChecked("what came is the answer to another request (mcp/envelope)", "foreign-answer")
     if within_session and status == HTTPStatus.NOT_FOUND and error_code(exchange) != METHOD_NOT_FOUND:
         return NotChecked("the server had lost the session by then (HTTP 404)", "session-lost")
     return None
+
+
+def unkept(answer: Exchange, acknowledgement: Exchange | None) -> NotChecked | None:
+    """Why an answer within a session says nothing, where the session did not outlast its handshake.
+
+    The notification that ends the handshake was refused then, and so is everything after it.
+    """
+    status = acknowledgement.status if acknowledgement else None
+    if status not in {HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND} or answer.status != status:
+        return None
+    reason = f"HTTP {status}, as to everything after initialize (mcp/initialized-ack)"
+    return NotChecked(reason, "session-lost", "mcp/initialized-ack")
 
 
 def ok(exchange: Exchange) -> bool:

@@ -13,6 +13,7 @@ from driftwatch.checks.answers import (
     error_data,
     ok,
     unheard,
+    unkept,
 )
 from driftwatch.checks.base import Found, Verdict, Verified, check
 from driftwatch.checks.clients import position
@@ -34,7 +35,12 @@ _TOOL_ERRORS_SINCE = "2025-11-25"
     depth=Depth.FULL,
     eras=(Era.MODERN, Era.LEGACY),
 )
-def unknown_method(unknown_method: Exchange, era: Era, session: bool) -> Verdict:  # noqa: FBT001 - a part
+def unknown_method(
+    unknown_method: Exchange,
+    era: Era,
+    session: bool,  # noqa: FBT001 - a part's name
+    acknowledgement: Exchange | None,
+) -> Verdict:
     """A request with a method that nobody has: JSON-RPC error -32601, since 2026-07-28 with HTTP 404.
 
     Why it matters:
@@ -45,7 +51,7 @@ def unknown_method(unknown_method: Exchange, era: Era, session: bool) -> Verdict
         Answer -32601 in a JSON-RPC error object, with HTTP 404 to requests of 2026-07-28. Look at routers and
         frameworks that answer an unknown path or method themselves, without a body.
     """
-    silence = unheard(unknown_method, within_session=session)
+    silence = unkept(unknown_method, acknowledgement) or unheard(unknown_method, within_session=session)
     if silence is not None:
         return silence
     status = HTTPStatus.NOT_FOUND if era is Era.MODERN else None

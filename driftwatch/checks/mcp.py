@@ -2,7 +2,9 @@
 
 import itertools
 from collections.abc import Iterator
+from http import HTTPStatus
 
+from driftwatch.checks.answers import HEADER_MISMATCH, error_code, ok
 from driftwatch.checks.base import Found, NotChecked, Policy, Verdict, check, listed, once, shown
 from driftwatch.checks.clients import KNOWN_REVISIONS, MODERN_REVISION, Client, position
 from driftwatch.checks.sources import OWN, rule
@@ -115,11 +117,11 @@ def era_coverage(
     How to fix it:
         Keep answering `initialize` until the clients you care about have moved; the official SDKs serve
         both eras from one tool registry. Where the lists differ, look for a tool that is registered in one
-        handler.
+        handler. Where headers are lost, let the proxy pass every `Mcp-` header on unchanged.
     """
     if not surfaces:
         return NotChecked.of(blocker)
-    found = list(_unlike_lists(surfaces))
+    found = [*_unlike_lists(surfaces), *_thrown_back(openings, surfaces)]
     if all(surface.era is Era.MODERN for surface in surfaces):
         tried = () if isinstance(openings, Missing) else openings
         legacy = next((opening for opening in tried if opening.era is Era.LEGACY), None)
@@ -170,7 +172,10 @@ def negotiation(openings: tuple[Opening, ...] | Missing, revision: str, policy: 
     sources=(OWN,),
     eras=(Era.LEGACY,),
 )
-def initialized_ack(acknowledgement: Exchange | None) -> Verdict:
+def initialized_ack(
+    acknowledgement: Exchange | None,
+    session: bool,  # noqa: FBT001 - a part's name
+) -> Verdict:
     """The reply to notifications/initialized: 202 with an empty body.
 
     Why it matters:
@@ -179,7 +184,9 @@ def initialized_ack(acknowledgement: Exchange | None) -> Verdict:
         in your user's.
 
     How to fix it:
-        Answer every notification with 202 and no body at all, also not `null` or `{}`.
+        Answer every notification with 202 and no body at all, also not `null` or `{}`. Where the session is
+        lost, let proxies pass `Mcp-Session-Id` in both directions, and send all requests of a session to the
+        instance that began it.
     """
     if acknowledgement is None or acknowledgement.status is None:
         return NotChecked("notifications/initialized got no reply", "no-reply")
@@ -189,14 +196,12 @@ def initialized_ack(acknowledgement: Exchange | None) -> Verdict:
     if status == ACCEPTED and not acknowledgement.size:
         return ()
     body = f"{acknowledgement.size} bytes of body" if acknowledgement.size else "no body"
-    refused = status >= CLIENT_ERRORS
+    if status >= CLIENT_ERRORS:
+        return [_refused(acknowledgement, session=session)]
     found = Found(
-        severity=Severity.WILL_BREAK if refused else None,
-        code="refused" if refused else "body" if status == ACCEPTED else "not-202",
+        code="body" if status == ACCEPTED else "not-202",
         subject="notifications/initialized",
-        message="The server refuses the notification that ends the handshake."
-        if refused
-        else "The notification that ends the handshake is answered as if it were a request.",
+        message="The notification that ends the handshake is answered as if it were a request.",
         expected="HTTP 202, no body",
         measured=f"HTTP {status}, {body}",
     )
@@ -244,6 +249,29 @@ def message_text(exchanges: tuple[Exchange, ...]) -> Verdict:
     return once(_text_faults(exchanges))
 
 
+def _refused(acknowledgement: Exchange, *, session: bool) -> Found:
+    status, said = acknowledgement.status, acknowledgement.words
+    code, message = "session-lost", "The session is lost a moment after initialize began it: "
+    if status == HTTPStatus.NOT_FOUND and session:
+        message += "the next request met an instance that does not know it."
+    elif status == HTTPStatus.BAD_REQUEST and "session" in said.lower():
+        message += (
+            "its id does not reach the server."
+            if session
+            else "its id did not come with the answer, or nobody gave one."
+        )
+    else:
+        code, message = "refused", "The server refuses the notification that ends the handshake."
+    return Found(
+        severity=Severity.WILL_BREAK,
+        code=code,
+        subject="notifications/initialized",
+        message=message,
+        expected=f"HTTP {ACCEPTED}, no body",
+        measured=f"HTTP {status}: {shown(said)}" if said else f"HTTP {status}",
+    )
+
+
 def _speaks(client: Client, revision: str) -> bool:
     known = revision in KNOWN_REVISIONS
     return known and position(client.oldest) <= position(revision) <= position(client.newest)
@@ -283,6 +311,24 @@ def _is_refusal(exchange: Exchange) -> bool:
     return status is not None and status < SERVER_ERRORS and status not in SHUT_STATUSES
 
 
+def _thrown_back(openings: tuple[Opening, ...] | Missing, surfaces: tuple[Surface, ...]) -> Iterator[Found]:
+    """A server of 2026-07-28 that misses the headers of its era, though they were sent."""
+    tried = () if isinstance(openings, Missing) else openings
+    modern = next((opening.exchange for opening in tried if opening.era is Era.MODERN), None)
+    if any(surface.era is Era.MODERN for surface in surfaces) or modern is None:
+        return
+    if error_code(modern) == HEADER_MISMATCH:
+        yield Found(
+            code="headers-lost",
+            subject="server/discover",
+            message=f"Clients of {MODERN_REVISION} do not get in: something on the way takes off or changes "
+            "their Mcp-Method or MCP-Protocol-Version header.",
+            expected="an answer to server/discover",
+            measured=_answered(modern),
+            era=Era.MODERN,
+        )
+
+
 def _unlike_lists(surfaces: tuple[Surface, ...]) -> Iterator[Found]:
     read = [(surface.era, surface.tools) for surface in surfaces]
     lists = [(era, _names(tools)) for era, tools in read if not isinstance(tools, Missing)]
@@ -305,7 +351,9 @@ def _names(tools: tuple[Json, ...]) -> set[str]:
     return {tool["name"] for tool in tools if isinstance(tool, dict) and isinstance(tool.get("name"), str)}
 
 
-def _is_allowed(code: str, revision: str, era: Era) -> bool:
+def _is_allowed(exchange: Exchange, code: str, revision: str, era: Era) -> bool:
+    if code == "id-null":  # a refusal by HTTP status may carry an error without an id
+        return not ok(exchange)
     if code == "batch":
         return revision in KNOWN_REVISIONS and position(revision) <= position(_BATCHES_UNTIL)
     return code == "server-request" and era is not Era.MODERN
@@ -330,7 +378,7 @@ def _envelope_faults(exchanges: tuple[Exchange, ...], revision: str, era: Era) -
             message = "The body is not a JSON-RPC answer."
             yield _message_fault(exchange, "envelope", message, exchange.fault.message)
         for remark in exchange.remarks:
-            if remark.code in _ENVELOPE and not _is_allowed(remark.code, revision, era):
+            if remark.code in _ENVELOPE and not _is_allowed(exchange, remark.code, revision, era):
                 message, severity = _ENVELOPE[remark.code]
                 yield _message_fault(exchange, remark.code, message, remark.message, severity)
 

@@ -3,7 +3,7 @@
 from urllib.parse import urljoin, urlsplit
 
 from driftwatch.checks.answers import answered, ok
-from driftwatch.checks.base import Found, shown
+from driftwatch.checks.base import Found, NotChecked, shown
 from driftwatch.evidence import Exchange
 from driftwatch.model import Era, Severity
 
@@ -47,6 +47,14 @@ def _destination(exchange: Exchange, location: str) -> tuple[str, str, Severity 
     return "same-origin", "The URL redirects to another address of the same server.", Severity.HEADS_UP
 
 
+def mistyped_alike(media_type: str | None, opening: Exchange) -> NotChecked | None:
+    """Why nothing can be said of a stream whose type is the wrong one that every reply has."""
+    if media_type in MEDIA_TYPES or media_type != opening.media_type or not ok(opening):
+        return None
+    reason = f"every reply comes as {media_type or 'a body without a type'} (transport/content-type)"
+    return NotChecked(reason, "content-type", "transport/content-type")
+
+
 def mistyped(era: Era, reply: Exchange) -> Found:
     """A successful reply of a type that clients do not read."""
     declared = reply.header("content-type")
@@ -55,7 +63,7 @@ def mistyped(era: Era, reply: Exchange) -> Found:
         code="html" if html else "wrong" if declared else "absent",
         subject="Content-Type",
         message="The reply is a web page: the URL is probably not the MCP endpoint."
-        if html
+        if html and reply.answer is None
         else "Clients cannot tell how to read the reply and drop it without a word.",
         expected=" or ".join(MEDIA_TYPES),
         measured=shown(declared) if declared else "no Content-Type header",

@@ -3,6 +3,7 @@
 from driftwatch.checks.answers import SUCCESS
 from driftwatch.checks.base import Found, NotChecked, Verdict, Verified, check, once, shown
 from driftwatch.checks.clients import FIRST_ANSWER_S
+from driftwatch.checks.replies import mistyped_alike
 from driftwatch.checks.sources import item
 from driftwatch.evidence import Exchange, Fault, Missing, Opening, Outcome, SlowCall, Streaming
 from driftwatch.model import Depth, Era, Severity
@@ -11,6 +12,8 @@ _ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
 _LATE = frozenset({"timeout", "deadline"})
 _GATEWAY_TIMEOUTS = frozenset({504, 524})
 """What a proxy answers that waited longer than it may; 524 is Cloudflare's."""
+
+_NGINX = ("nginx", "openresty", "tengine", "angie")
 
 _SEVERAL = 2
 _WORTH_WATCHING_S = 1.0
@@ -57,7 +60,7 @@ def first_answer(openings: tuple[Opening, ...] | Missing, outcome: Outcome) -> V
     eras=(Era.MODERN,),
     depth=Depth.FULL,
 )
-def stream_buffering(subscription: Streaming) -> Verdict:
+def stream_buffering(subscription: Streaming, opening: Exchange) -> Verdict:
     """The first event of a stream: when it comes through, and whether proxies are asked to let it through.
 
     The stream is that of `subscriptions/listen`, which calls no tool and must begin with an acknowledgement.
@@ -79,7 +82,9 @@ def stream_buffering(subscription: Streaming) -> Verdict:
     if seen.status is None and seen.fault is not None and seen.fault.code not in _LATE:
         return NotChecked(f"subscriptions/listen got no answer: {seen.fault.message}", seen.fault.code)
     if seen.fault is not None:
-        return [_no_first_event(seen, seen.fault)]
+        # Nothing was made of a body of another type, not even its status was noted.
+        mistyped = mistyped_alike(seen.media_type if seen.status else opening.media_type, opening)
+        return mistyped or [_no_first_event(seen, seen.fault)]
     found = []
     if seen.first_message != _ACKNOWLEDGED:
         found.append(
@@ -91,8 +96,11 @@ def stream_buffering(subscription: Streaming) -> Verdict:
                 measured=seen.first_message or "nothing",
             )
         )
+    came = f"the first event came after {seen.first_event_s or 0.0:.2f} s"
+    if seen.accel_buffering is None and _keeps_the_mark(opening):
+        return found or Verified(f"{came}; nginx, which is in front, keeps X-Accel-Buffering to itself")
     found += _unmarked(seen.media_type, seen.accel_buffering, "subscriptions/listen")
-    return found or Verified(f"the first event came after {seen.first_event_s or 0.0:.2f} s")
+    return found or Verified(came)
 
 
 @check(
@@ -214,6 +222,11 @@ def _unmarked(media_type: str | None, accel_buffering: str | None, subject: str)
             severity=Severity.NOTE,
         )
     ]
+
+
+def _keeps_the_mark(reply: Exchange) -> bool:
+    """Whether a proxy is in front that obeys the header and does not pass it on."""
+    return (reply.header("server") or "").lower().startswith(_NGINX)
 
 
 def _came_at_once(progress_s: tuple[float, ...], answer_s: float) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from driftwatch.checks import replies
-from driftwatch.checks.answers import answered, ok, unheard
+from driftwatch.checks.answers import answered, ok, unheard, unkept
 from driftwatch.checks.base import Found, NotChecked, Verdict, Verified, check, once
 from driftwatch.checks.clients import position
 from driftwatch.checks.replies import EVENT_STREAM, MEDIA_TYPES, REDIRECTS, REFUSED_ACCEPT, REFUSED_TYPE
@@ -218,11 +218,13 @@ def encoding(exchanges: tuple[Exchange, ...]) -> Iterator[Found]:
     eras=(Era.MODERN, Era.LEGACY),
 )
 def get(
+    *,
     get: Exchange,
     opening: Exchange,
     era: Era,
-    session: bool,  # noqa: FBT001 - a part's name
+    session: bool,
     surfaces: tuple[Surface, ...],
+    acknowledgement: Exchange | None,
 ) -> Verdict:
     """A GET that accepts an event stream, sent as a client of the era sends it: with revision and session.
 
@@ -242,7 +244,7 @@ def get(
     dual = any(surface.era is Era.LEGACY for surface in surfaces)
     if era is Era.MODERN and dual:
         return Verified("GET is judged in the legacy era")
-    silence = unheard(get)
+    silence = unkept(get, acknowledgement) or unheard(get) or replies.mistyped_alike(get.media_type, opening)
     if silence is not None:
         return silence
     if status in {REFUSED_ACCEPT, REFUSED_TYPE} and not _accepts_sse(opening):

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from driftwatch.evidence import saying
 from driftwatch.model import DEPTH_CODE, Era, Json
 
 
@@ -98,6 +99,11 @@ class Exchange:
         if isinstance(self.answer, dict) and "error" not in self.answer:
             return self.answer.get("result")
         return None
+
+    @property
+    def words(self) -> str:
+        """What the body says to a person, in one line: the server's own words, or nothing."""
+        return saying.words(self.excerpt)
 
     @property
     def error(self) -> Json:

@@ -57,13 +57,13 @@ def blocked(exchange: Exchange) -> Outcome | None:
     ):
         return _outcome(exchange, "auth", f"HTTP {status}: {_wants_credentials(exchange)}")
     if status == HTTPStatus.FORBIDDEN:
-        return _outcome(exchange, "forbidden", f"HTTP 403 to {_asked(exchange)}")
+        return _outcome(exchange, "forbidden", f"HTTP 403 to {_asked(exchange)}{_said(exchange)}")
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         wait = exchange.header("retry-after")
         pause = f", and it asks for a pause of {wait[:40]}" if wait else ""
         return _outcome(exchange, "rate-limited", f"HTTP 429: the server limits how often it is asked{pause}")
     if status in SERVER_ERROR:
-        return _outcome(exchange, "http-5xx", f"HTTP {status} to {_asked(exchange)}")
+        return _outcome(exchange, "http-5xx", f"HTTP {status} to {_asked(exchange)}{_said(exchange)}")
     if status in _REDIRECTS and exchange.header("location") is not None:
         return _outcome(exchange, "redirect", _redirect(exchange))
     if eras.ok(exchange) and exchange.fault is not None and exchange.fault.code in _NETWORK:
@@ -156,13 +156,15 @@ def _unusable(exchange: Exchange) -> Outcome:
         what = f"HTTP {status}: {asked} was refused with {eras.error_words(exchange)}"
         return _outcome(exchange, "no-handshake", what)
     if status in CLIENT_ERROR:
-        return _outcome(exchange, "http-4xx", f"HTTP {status} to {asked}")
+        return _outcome(exchange, "http-4xx", f"HTTP {status} to {asked}{_said(exchange)}")
     kind = exchange.media_type or "no content type"
     if eras.ok(exchange) and exchange.answer is not None:
         return _outcome(exchange, "not-mcp", f"HTTP {status}, but the answer to {asked} names no revision")
     if exchange.fault is not None and exchange.media_type in {"application/json", "text/event-stream"}:
         return _outcome(exchange, "not-mcp", f"HTTP {status}, but {exchange.fault.message}")
-    return _outcome(exchange, "not-mcp", f"HTTP {status} with {kind} instead of an MCP answer")
+    return _outcome(
+        exchange, "not-mcp", f"HTTP {status} with {kind} instead of an MCP answer{_said(exchange)}"
+    )
 
 
 def _of_fault(exchange: Exchange) -> Outcome:
@@ -192,6 +194,12 @@ def _redirect(exchange: Exchange) -> str:
     else:
         why = "one redirect is followed, not two"
     return f"HTTP {exchange.status} to {location[:_QUOTED]}: not followed, because {why}"
+
+
+def _said(exchange: Exchange) -> str:
+    """What the page says that came instead: it often names the cause, and who of those on the way spoke."""
+    said = exchange.words.removeprefix(str(exchange.status)).strip()
+    return f': "{said}"' if said else ""
 
 
 def _asked(exchange: Exchange) -> str:

@@ -34,7 +34,7 @@ async def visit(door: Door, surface: Surface, limits: Limits, *, ends: float) ->
     era = surface.era
     if era not in ERAS:
         return OLD_TRANSPORT
-    instances, unanswered, broken = list[Instance](), list[str](), list[str]()
+    instances, unanswered, broken = list[Instance](), list[str](), list[Missing]()
     share = (ends - asyncio.get_running_loop().time()) / CONNECTIONS - FAREWELL_S
     if share < 1:
         return NO_TIME
@@ -48,16 +48,23 @@ async def visit(door: Door, surface: Surface, limits: Limits, *, ends: float) ->
     for _ in range(CONNECTIONS):
         async with door.conversation(surface, narrow) as begun:
             if isinstance(begun, Missing) and begun.code in _BROKEN:
-                broken.append(begun.reason)
+                broken.append(begun)
             elif isinstance(begun, Missing):
                 unanswered.append(begun.reason)
                 if begun.code == "rate-limited":
                     break
             else:
                 instances.append(await _instance(begun))
-    if not instances and not broken:
-        return Missing(f"no further connection was answered: {unanswered[0]}", "no-reply")
-    return Replicas(era=era, instances=tuple(instances), unanswered=tuple(unanswered), broken=tuple(broken))
+    # A server error to all of them is as likely a limit that this very probe has reached.
+    if not instances and all(one.code == "http-5xx" for one in broken):
+        reason = (unanswered or [one.reason for one in broken])[0]
+        return Missing(f"no further connection was answered: {reason}", "no-reply")
+    return Replicas(
+        era=era,
+        instances=tuple(instances),
+        unanswered=tuple(unanswered),
+        broken=tuple(one.reason for one in broken),
+    )
 
 
 async def _instance(begun: Begun) -> Instance:

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from driftwatch.evidence import Exchange
+from driftwatch.evidence import Exchange, Remark
 from driftwatch.model import Era, Json, Result, State
 from tests.checks.factories import answered, evidence, exchange, fault, judged, refused, surface
 
@@ -167,3 +167,9 @@ def test_anything_else_is_not(reply: Exchange, state: State, code: str) -> None:
 )
 def test_a_protocol_error_for_wrong_arguments_was_usual_once(revision: str, state: State) -> None:
     assert called(refused("tools/call", 200, -32602), revision).state is state
+
+
+def test_an_answer_to_another_request_is_not_judged_as_the_answer_to_this_one() -> None:
+    foreign = answered(UNKNOWN, remarks=(Remark(code="id-wrong", message="1 instead of 5"),))
+    result = unknown(foreign)
+    assert (result.state, result.code) == (State.NOT_CHECKED, "foreign-answer")

@@ -192,3 +192,9 @@ def test_a_made_up_cursor_that_is_not_refused_as_such_is_a_risk(reply: Exchange,
 def test_cursors_say_nothing_where_none_is_issued_or_the_session_is_gone() -> None:
     assert cursor(Missing("the server issued no cursor", "no-cursor")).code == "no-cursor"
     assert cursor(refused("tools/list", 404, -32600), session=True).code == "session-lost"
+
+
+def test_a_stream_of_the_type_that_every_reply_wrongly_has_is_not_judged_again() -> None:
+    html = exchange(content_type="text/html")
+    result = judged("transport/get", evidence(surface(LEGACY, opening=html, get=get(200, "text/html"))))
+    assert (result.state, result.cause) == (State.NOT_CHECKED, "transport/content-type")

@@ -4,7 +4,7 @@ import pytest
 
 from driftwatch.checks import CLIENTS, Policy
 from driftwatch.checks.clients import KNOWN_REVISIONS
-from driftwatch.evidence import Missing
+from driftwatch.evidence import Missing, Remark
 from driftwatch.model import Era, State
 from tests.checks.factories import (
     broken,
@@ -204,3 +204,68 @@ def test_an_unreadable_page_is_a_failure(check: str, code: str) -> None:
     page = exchange("tools/list", fault=fault(code))
     seen = evidence(surface(listing=broken(code, exchanges=(page,))))
     assert (judged(check, seen).state, judged(check, seen).code) == (State.FAILED, code)
+
+
+def unacknowledged(status: int, said: str, *, session: bool, **changes: Any) -> Any:
+    reply = exchange("notifications/initialized", status, excerpt=said, size=len(said))
+    return evidence(surface(acknowledgement=reply, session=session, **changes))
+
+
+@pytest.mark.parametrize(
+    ("status", "said", "session", "code", "why"),
+    [
+        (404, "Session not found", True, "session-lost", "an instance that does not know it"),
+        (400, "Bad Request: Missing session ID", True, "session-lost", "does not reach the server"),
+        (
+            400,
+            "Bad Request: No valid session ID provided",
+            False,
+            "session-lost",
+            "did not come with the answer",
+        ),
+        (404, "Not Found", False, "refused", "refuses the notification"),
+        (400, "unsupported protocol version", True, "refused", "refuses the notification"),
+    ],
+)
+def test_a_session_that_gets_lost_on_the_way_is_told_from_other_refusals(
+    status: int,
+    said: str,
+    session: bool,  # noqa: FBT001 - a row of the table
+    code: str,
+    why: str,
+) -> None:
+    result = judged("mcp/initialized-ack", unacknowledged(status, said, session=session))
+    assert (result.state, result.code) == (State.FAILED, code)
+    assert why in result.findings[0].message
+    assert result.findings[0].measured == f'HTTP {status}: "{said}"'
+
+
+@pytest.mark.parametrize(
+    ("check", "part"), [("errors/unknown-method", "unknown_method"), ("transport/get", "get")]
+)
+def test_what_is_refused_for_want_of_a_session_is_not_judged_by_another_rule(check: str, part: str) -> None:
+    lost = unacknowledged(404, "Session not found", session=True, **{part: exchange("", 404)})
+    result = judged(check, lost)
+    assert (result.state, result.cause) == (State.NOT_CHECKED, "mcp/initialized-ack")
+    found = unacknowledged(404, "Session not found", session=True, **{part: exchange("", 406)})
+    assert judged(check, found).state is State.FAILED
+
+
+def test_a_refusal_by_status_may_carry_an_error_without_an_id() -> None:
+    def page(status: int) -> Any:
+        remarks = (Remark(code="id-null", message="no id"),)
+        refused = exchange("tools/list", status, remarks=remarks)
+        return evidence(surface(listing=listing(exchanges=(refused,))))
+
+    assert judged("mcp/envelope", page(400)).state is State.VERIFIED
+    assert judged("mcp/envelope", page(200)).state is State.FAILED
+
+
+@pytest.mark.parametrize(("code", "expected"), [(-32020, "headers-lost"), (-32600, None)])
+def test_a_modern_server_that_misses_the_headers_that_were_sent_is_named(
+    code: int, expected: str | None
+) -> None:
+    error = {"jsonrpc": "2.0", "id": 1, "error": {"code": code, "message": "header mismatch"}}
+    refused = opening(Era.MODERN, exchange("server/discover", 400, answer=error), established=False)
+    seen = evidence(surface(Era.LEGACY), openings=(refused, opening(Era.LEGACY)))
+    assert judged("mcp/era-coverage", seen).code == expected

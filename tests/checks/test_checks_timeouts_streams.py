@@ -6,7 +6,7 @@ import pytest
 
 from driftwatch.evidence import Fault, Missing
 from driftwatch.model import Era, Result, State
-from tests.checks.factories import called, evidence, judged, subscribed, surface
+from tests.checks.factories import called, evidence, exchange, judged, subscribed, surface
 
 LATE = Fault(code="timeout", phase="body", message="nothing came within 10 s")
 ENDED = Fault(code="no-answer", phase="body", message="the stream ended without a message")
@@ -96,3 +96,23 @@ def test_without_a_configured_tool_nothing_is_called() -> None:
         "timeouts/slow-tool", evidence(slow_call=Missing("no slow tool configured", "not-configured"))
     )
     assert (result.state, result.reason) == (State.NOT_CHECKED, "no slow tool configured")
+
+
+def test_a_stream_of_the_wrong_type_is_told_by_its_type_alone() -> None:
+    html = exchange("server/discover", content_type="text/html")
+    seen = subscribed(status=None, media_type=None, first_message=None, fault=LATE)
+    result = judged(
+        "timeouts/stream-buffering", evidence(surface(Era.MODERN, opening=html, subscription=seen))
+    )
+    assert (result.state, result.cause) == (State.NOT_CHECKED, "transport/content-type")
+
+
+@pytest.mark.parametrize("server", ["nginx", "nginx/1.27.0", "openresty"])
+def test_the_mark_that_nginx_keeps_to_itself_is_not_missed(server: str) -> None:
+    headers = (("content-type", "application/json"), ("server", server))
+    behind = exchange("server/discover", headers=headers)
+    seen = surface(Era.MODERN, opening=behind, subscription=subscribed(accel_buffering=None))
+    result = judged("timeouts/stream-buffering", evidence(seen))
+    assert result.state is State.VERIFIED
+    assert result.reason is not None
+    assert "nginx" in result.reason

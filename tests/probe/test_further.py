@@ -254,3 +254,21 @@ async def test_a_slow_tool_that_the_list_does_not_have_is_not_called() -> None:
     assert "tools/call" not in asked
     assert isinstance(evidence.slow_call, Missing)
     assert evidence.slow_call.code == "no-such-tool"
+
+
+async def test_a_server_error_to_every_further_connection_says_nothing_about_instances() -> None:
+    """A limit that answers 503 is reached by the very probe that looks for a dead instance."""
+    _, asked = await full(Mcp(legacy=False))
+    left = len(asked) - len(["server/discover", "tools/list"] * 2)
+
+    def limits(_: Mcp, __: Incoming) -> Answer | None:
+        nonlocal left
+        left -= 1
+        return Answer(status=503) if left < 0 else None
+
+    evidence, _ = await full(Mcp(legacy=False, before=limits))
+    assert isinstance(evidence.replicas, Missing)
+    assert (evidence.replicas.code, evidence.replicas.reason) == (
+        "no-reply",
+        "no further connection was answered: HTTP 503 to server/discover",
+    )

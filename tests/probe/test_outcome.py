@@ -228,3 +228,23 @@ def test_one_established_surface_is_enough() -> None:
 def test_reachable_means_that_any_http_answer_came(answers: list[Exchange], *, reachable: bool) -> None:
     attempts = Opening(era=Era.MODERN, attempts=tuple(answers), established=False)
     assert outcome.conclude([attempts]).reachable is reachable
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (exchange(421, excerpt="Invalid Host header"), 'HTTP 421 to initialize: "Invalid Host header"'),
+        (
+            exchange(400, excerpt="<title>400 No required SSL certificate was sent</title>", headers=HTML),
+            'HTTP 400 to initialize: "No required SSL certificate was sent"',
+        ),
+        (exchange(503, excerpt="<h1>Back at noon</h1>"), 'HTTP 503 to initialize: "Back at noon"'),
+        (exchange(403, excerpt='{"message": "policy 7"}'), 'HTTP 403 to initialize: "policy 7"'),
+        (
+            exchange(200, excerpt="<title>Maintenance</title>", headers=HTML),
+            'HTTP 200 with text/html instead of an MCP answer: "Maintenance"',
+        ),
+    ],
+)
+def test_a_page_that_came_instead_is_quoted(answer: Exchange, message: str) -> None:
+    assert outcome.conclude([opening(answer)]).message == message

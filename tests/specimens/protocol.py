@@ -187,6 +187,7 @@ PROTOCOL = (
         deviation="something takes the Mcp- headers away; initialize works",
         make=lambda: Mcp(before=_strips_headers),
         eras=(Era.LEGACY,),
+        expect={"mcp/era-coverage": (RISK, "headers-lost")},
     ),
     Specimen(
         name="headers-stripped-modern-only",
