@@ -1,3 +1,4 @@
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -60,12 +61,14 @@ def migrated_to(path: Path, revision: str) -> None:
 
 
 def schema(path: Path) -> dict[str, list[str]]:
-    """Each table's and index's own words, line by line; the order of constraints means nothing."""
+    """Each table's and index's own words, part by part; the order of constraints means nothing."""
     with closing(sqlite3.connect(path)) as connection:
         rows = connection.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
     # A table that a migration had to rebuild has its name in quotes.
     plain = {name: sql.replace(f'"{name}"', name) for name, sql in rows}
-    own = {name: sorted(line.strip().rstrip(",") for line in sql.splitlines()) for name, sql in plain.items()}
+    # A column that was added later stands on the line of the one before it.
+    parts = {name: re.split(r"\n|, (?=\w+ [A-Z])", sql) for name, sql in plain.items()}
+    own = {name: sorted(part.strip(" \t,") for part in found) for name, found in parts.items()}
     return {
         name: sql for name, sql in own.items() if name != "alembic_version" and not name.startswith("sqlite_")
     }
