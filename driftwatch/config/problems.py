@@ -26,6 +26,13 @@ _MESSAGES = {
 }
 
 
+FEW_HOMES = 2
+"""Tables that an unknown key may belong to; one that many have, such as `name`, says nothing."""
+
+FEW_KEYS = 12
+"""Keys of a table that are listed for an unknown one."""
+
+
 def faults_of(error: ValidationError) -> Iterator[tuple[KeyPath, str]]:
     """Every fault that pydantic found: where, and what to do."""
     for details in error.errors(include_url=False):
@@ -64,8 +71,11 @@ def _better_key(path: KeyPath) -> str:
     if near:
         return f', did you mean "{near[0]}"?'
     homes = [home for home, inner in _all_tables(Config) if key in keys_of(inner)]
-    if homes:
-        return f": it belongs to {' or '.join(homes[:3])}"
+    if homes and len(homes) <= FEW_HOMES:
+        return f": it belongs to {' or '.join(homes)}"
+    keys = sorted(keys_of(table)) if table else []
+    if keys and len(keys) <= FEW_KEYS:
+        return f": there are {', '.join(keys)}"
     return ": remove it, or see config.example.toml for the keys there are"
 
 
