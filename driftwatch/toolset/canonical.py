@@ -11,6 +11,7 @@ from json.encoder import encode_basestring_ascii as quote
 from typing import Any
 
 from driftwatch.model import Json
+from driftwatch.toolset.sameness import Sameness
 from driftwatch.toolset.schema.keywords import HOLDS, Holds
 
 ALGORITHM = "dw1"
@@ -18,6 +19,7 @@ ALGORITHM = "dw1"
 
 _write_shallow = json.JSONEncoder(sort_keys=True, separators=(",", ":"), check_circular=False).encode
 _CONTAINERS = (dict, list)
+_NUMBERS = (int, float)
 _NOTHING: dict[str, Holds] = {}
 
 
@@ -46,6 +48,51 @@ def written_alike(one: Json, other: Json) -> bool:
         return bool(one == other) and repr(one) == repr(other)
     except (RecursionError, ValueError):  # too deep, or an integer too long to spell
         return False
+
+
+def same(one: Json, other: Json) -> bool:
+    """JSON equality of plain data: 1 and 1.0 are equal, 1 and true are not."""
+    if one is other:
+        return True
+    if type(one) is str and type(other) is str:
+        return one == other
+    return _same_form(one, other, Holds.DATA, Sameness())
+
+
+def same_schema(one: Json, other: Json, sameness: Sameness) -> bool:
+    """True when two JSON Schemas have one canonical form. Writes none: the first difference decides."""
+    return _same_form(one, other, Holds.SCHEMA, sameness)
+
+
+def _same_form(one: Json, other: Json, holds: Holds, sameness: Sameness) -> bool:
+    top: tuple[Json, Json, Holds] = one, other, holds
+    todo = [] if sameness.of(one, other) else [top]
+    while todo:
+        one, other, holds = todo.pop()
+        pairs: list[tuple[Json, Json, Holds]]
+        if type(one) is dict and type(other) is dict and one.keys() == other.keys():
+            known, inside = _inside(holds)
+            pairs = [(member, other[name], known.get(name, inside)) for name, member in one.items()]
+        elif type(one) is not list or type(other) is not list:
+            if not _same_number(one, other):
+                return False
+            continue
+        elif holds is Holds.SET:
+            if _write(_sorted_set(one)) != _write(_sorted_set(other)):
+                return False
+            continue
+        elif len(one) != len(other):
+            return False
+        else:
+            inside = Holds.SCHEMA if holds is Holds.SCHEMA else Holds.DATA
+            pairs = [(member, twin, inside) for member, twin in zip(one, other, strict=True)]
+        todo += [pair for pair in pairs if not sameness.of(pair[0], pair[1])]
+    return True
+
+
+def _same_number(one: Json, other: Json) -> bool:
+    """By value: 1 and 1.0 are the same; so is NaN, which Python calls unequal to itself."""
+    return type(one) in _NUMBERS and type(other) in _NUMBERS and canonical(one) == canonical(other)
 
 
 def _normal(value: Json, holds: Holds) -> Json:

@@ -1,15 +1,18 @@
 """The differences between two definitions of one tool, in words."""
 
 from driftwatch.model import Json
-from driftwatch.toolset.canonical import canonical
+from driftwatch.toolset.canonical import canonical, same, same_schema
 from driftwatch.toolset.change import BREAKING, COMPATIBLE, COSMETIC, TEXT, WIDENS_HARM, Change
+from driftwatch.toolset.sameness import Sameness
 from driftwatch.toolset.schema.compare import compare_schemas, dialect
 from driftwatch.toolset.schema.ledger import INPUT, OUTPUT
 from driftwatch.toolset.schema.remarks import text_change
-from driftwatch.toolset.schema.views import ANYTHING, Allowance, escape, same
+from driftwatch.toolset.schema.views import ANYTHING, Allowance, escape
 from driftwatch.toolset.screening import screen
 from driftwatch.toolset.tools import HINTS, TASK_SUPPORT, Entry, with_defaults
 from driftwatch.toolset.wording import quote, value
+
+_SCHEMAS = {"inputSchema": "input schema", "outputSchema": "output schema"}
 
 _CONSEQUENCES = {
     ("readOnlyHint", False): "it says that it may now change things",
@@ -30,18 +33,20 @@ def compare_definitions(old: Entry, new: Entry, pool: Allowance) -> list[Change]
     """
     if not isinstance(old.tool, dict) or not isinstance(new.tool, dict):
         return [] if old.contract == new.contract else [_replaced(old.tool, new.tool)]
-    if old.schema == new.schema and old.surface == new.surface:
-        return []
+    sameness = Sameness()
+    inputs, outputs = (not same_schema(old.get(name), new.get(name), sameness) for name in _SCHEMAS)
     changes = [
-        *_compare_inputs(old, new, pool),
-        *_compare_outputs(old.tool.get("outputSchema"), new.tool.get("outputSchema"), pool),
+        *(_compare_inputs(old.tool, new.tool, sameness, pool) if inputs else ()),
+        *(_compare_outputs(old.tool, new.tool, sameness, pool) if outputs else ()),
         *_compare_text(old.tool, new.tool, "description"),
         *_compare_text(old.tool, new.tool, "title"),
         *_compare_annotations(old.tool, new.tool),
         *_compare_execution(old.tool, new.tool),
     ]
-    changes = screen(changes, old, new)
-    return changes or [_rewritten(old, new)]
+    if not (changes or inputs or outputs):
+        return []
+    changes = screen(changes, old.tool, new.tool, sameness)
+    return changes or [_rewritten(old.tool, new.tool, "inputSchema" if inputs else "outputSchema")]
 
 
 def _replaced(old: Json, new: Json) -> Change:
@@ -52,27 +57,25 @@ def _replaced(old: Json, new: Json) -> Change:
     )
 
 
-def _compare_inputs(old: Entry, new: Entry, pool: Allowance) -> list[Change]:
-    if old.schema == new.schema:
-        return []
-    before, after = old.tool.get("inputSchema"), new.tool.get("inputSchema")
+def _compare_inputs(old: Json, new: Json, sameness: Sameness, pool: Allowance) -> list[Change]:
+    before, after = old.get("inputSchema"), new.get("inputSchema")
     if after is None:
         message = "the input schema is gone"
         return [_change("schema-lost", BREAKING, message, (before, after), pointer="/inputSchema")]
-    return compare_schemas(INPUT, ANYTHING if before is None else before, after, "/inputSchema", pool)
+    before = ANYTHING if before is None else before
+    return compare_schemas(INPUT, before, after, "/inputSchema", sameness=sameness, pool=pool)
 
 
-def _compare_outputs(before: Json, after: Json, pool: Allowance) -> list[Change]:
+def _compare_outputs(old: Json, new: Json, sameness: Sameness, pool: Allowance) -> list[Change]:
+    before, after = old.get("outputSchema"), new.get("outputSchema")
     pointer = "/outputSchema"
-    if before is None and after is None:
-        return []
     if before is None:
         message = "an output schema was added"
         return [_change("output-added", COMPATIBLE, message, (before, after), pointer=pointer)]
     if after is None:
         message = "the output schema was removed"
         return [_change("output-removed", BREAKING, message, (before, after), pointer=pointer)]
-    return compare_schemas(OUTPUT, before, after, pointer, pool)
+    return compare_schemas(OUTPUT, before, after, pointer, sameness=sameness, pool=pool)
 
 
 def _compare_text(old: Json, new: Json, member: str) -> list[Change]:
@@ -84,6 +87,8 @@ def _compare_text(old: Json, new: Json, member: str) -> list[Change]:
 
 
 def _compare_annotations(old: Json, new: Json) -> list[Change]:
+    if same(old.get("annotations"), new.get("annotations")):
+        return []
     before, after = (with_defaults(tool.get("annotations"), HINTS) for tool in (old, new))
     if not isinstance(before, dict) or not isinstance(after, dict):
         if same(before, after):
@@ -124,6 +129,8 @@ def _widens_harm(name: str, before: dict[str, Json], after: dict[str, Json]) -> 
 
 
 def _compare_execution(old: Json, new: Json) -> list[Change]:
+    if same(old.get("execution"), new.get("execution")):
+        return []
     before, after = (with_defaults(tool.get("execution"), TASK_SUPPORT) for tool in (old, new))
     if same(before, after):
         return []
@@ -147,14 +154,11 @@ def _compare_execution(old: Json, new: Json) -> list[Change]:
     return changes
 
 
-def _rewritten(old: Entry, new: Entry) -> Change:
+def _rewritten(old: Json, new: Json, member: str) -> Change:
     """The one change that says that nothing changed but the writing."""
-    member, noun = (
-        ("inputSchema", "input schema") if old.schema != new.schema else ("outputSchema", "output schema")
-    )
-    before, after = old.tool.get(member), new.tool.get(member)
+    before, after = old.get(member), new.get(member)
     how = _how_rewritten(before, after)
-    message = f"{noun} written differently, same meaning" + (f": {how}" if how else "")
+    message = f"{_SCHEMAS[member]} written differently, same meaning" + (f": {how}" if how else "")
     return _change("rewritten", COSMETIC, message, (before, after), pointer=f"/{member}")
 
 

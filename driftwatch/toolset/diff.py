@@ -5,7 +5,7 @@ from collections.abc import Hashable
 from dataclasses import replace
 
 from driftwatch.model import Json
-from driftwatch.toolset.canonical import canonical
+from driftwatch.toolset.canonical import same
 from driftwatch.toolset.change import BREAKING, COMPATIBLE, TEXT, Change, Diff
 from driftwatch.toolset.definitions import compare_definitions
 from driftwatch.toolset.further import further_changes
@@ -22,6 +22,8 @@ _NAMED = 3
 _STEPS = 500_000
 """Places of schemas read and compared in one diff; a thousand tools of two megabytes need a tenth of it."""
 
+_Alike = defaultdict[Hashable, list[tuple[str, Change]]]
+
 _KEPT = ("name", "title", "description", "inputSchema", "outputSchema", "annotations", "execution")
 """What of a tool is shown as the value of a change."""
 
@@ -31,14 +33,14 @@ def diff(old: Toolset, new: Toolset) -> Diff:
 
     Empty if and only if the fingerprints are the same pair. Never raises, whatever the tools are.
     """
-    pairing = pair(old.tools, new.tools)
+    pairing = pair(old, new)
     changes = [
         *_instructions(old.instructions, new.instructions),
         *further_changes(old, new),
         *_removed(pairing),
         *_added(pairing, old),
     ]
-    alike: defaultdict[Hashable, list[Change]] = defaultdict(list)
+    alike: _Alike = defaultdict(list)
     pool = Allowance(_STEPS)
     for one, other in pairing.same:
         _collect(compare_definitions(one, other, pool), other, alike)
@@ -52,18 +54,19 @@ def diff(old: Toolset, new: Toolset) -> Diff:
     return Diff(changes=tuple(sorted(changes, key=lambda change: change.order)))
 
 
-def _collect(found: list[Change], entry: Entry, alike: dict[Hashable, list[Change]]) -> None:
+def _collect(found: list[Change], entry: Entry, alike: _Alike) -> None:
+    name = name_of(entry.tool)
     for change in found:
         mark = (change.kind, change.klass, change.pointer, change.message, change.flags)
-        alike[mark].append(replace(change, tool=name_of(entry.tool)))
+        alike[mark].append((name, change))
 
 
-def _told_once(group: list[Change], whole: int | None) -> Change:
+def _told_once(group: list[tuple[str, Change]], whole: int | None) -> Change:
     """One change for all tools that changed alike; ``whole`` is their number if no tool came or went."""
-    first = group[0]
+    tool, first = group[0]
     if len(group) == 1:
-        return replace(first, message=f"{quote(first.tool or '')}: {first.message}")
-    tools = tuple(change.tool or "" for change in group)
+        return replace(first, tool=tool, message=f"{quote(tool)}: {first.message}")
+    tools = tuple(name for name, _ in group)
     if len(tools) == whole and len(tools) > _NAMED:
         who = f"all {len(tools)} tools"
     elif len(tools) > _NAMED + 1:
@@ -72,10 +75,9 @@ def _told_once(group: list[Change], whole: int | None) -> Change:
         who = ", ".join(map(quote, tools))
     return replace(
         first,
-        tool=None,
         message=f"{who}: {first.message}",
-        before=_shared([change.before for change in group]),
-        after=_shared([change.after for change in group]),
+        before=_shared([change.before for _, change in group]),
+        after=_shared([change.after for _, change in group]),
         count=len(tools),
         tools=tools,
     )
@@ -83,8 +85,8 @@ def _told_once(group: list[Change], whole: int | None) -> Change:
 
 def _shared(values: list[Json]) -> Json:
     """The value that all have; None where they differ."""
-    form = canonical(values[0])
-    return values[0] if all(canonical(value) == form for value in values[1:]) else None
+    first = values[0]
+    return first if all(same(first, value) for value in values[1:]) else None
 
 
 def _removed(pairing: Pairing) -> list[Change]:

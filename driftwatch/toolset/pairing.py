@@ -1,13 +1,13 @@
 """Which tool of the new list is which of the old one: by name, else by what else they have in common."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from driftwatch.model import Json
 from driftwatch.toolset.canonical import written_alike
 from driftwatch.toolset.likeness import names_alike, other_acts, respelled, texts_alike
-from driftwatch.toolset.tools import HINTS, Entry, name_of, with_defaults
+from driftwatch.toolset.tools import HINTS, Entry, Toolset, name_of, with_defaults
 
 _SURE = 4
 """The evidence from which a removed and an added tool are one that was renamed."""
@@ -30,17 +30,17 @@ class Pairing:
     """Two tool lists laid side by side."""
 
     same: list[Both]
-    """One name; the definition differs."""
+    """One name; the definition may differ."""
     unchanged: int
     renamed: list[Both]
     removed: list[Entry]
     added: list[Entry]
 
 
-def pair(old: Sequence[Json], new: Sequence[Json]) -> Pairing:
+def pair(old: Toolset, new: Toolset) -> Pairing:
     """Pair the tools of two lists. Tools of one name pair with their equal first, then in canonical order."""
-    old, new, equal = _without_equals(old, new)
-    ours, theirs = _by_name(map(Entry.of, old)), _by_name(map(Entry.of, new))
+    before, after, equal = _without_equals(old.entries, new.entries)
+    ours, theirs = _by_name(before), _by_name(after)
     same: list[Both] = []
     removed: list[Entry] = []
     added: list[Entry] = []
@@ -53,18 +53,23 @@ def pair(old: Sequence[Json], new: Sequence[Json]) -> Pairing:
         removed += before[common:]
         added += after[common:]
     renamed = _renamed(removed, added)
-    for one, other in renamed:
-        removed.remove(one)  # entries are equal by identity only
-        added.remove(other)
+    taken = {id(entry) for both in renamed for entry in both}
+    removed, added = ([entry for entry in entries if id(entry) not in taken] for entries in (removed, added))
     return Pairing(same, unchanged, renamed, removed, added)
 
 
-def _without_equals(old: Sequence[Json], new: Sequence[Json]) -> tuple[list[Json], list[Json], int]:
+def _without_equals(old: tuple[Entry, ...], new: tuple[Entry, ...]) -> tuple[list[Entry], list[Entry], int]:
     """Both lists without the tools that are the same at first sight: most, as a rule, and the cheap part."""
-    mine, yours = Counter(map(name_of, old)), Counter(map(name_of, new))
-    named = {name_of(tool): tool for tool in old if mine[name_of(tool)] == yours[name_of(tool)] == 1}
-    equal = {name for tool in new if (name := name_of(tool)) in named and written_alike(named[name], tool)}
-    before, after = ([tool for tool in tools if name_of(tool) not in equal] for tools in (old, new))
+    ours, theirs = ([name_of(entry.tool) for entry in entries] for entries in (old, new))
+    mine, yours = Counter(ours), Counter(theirs)
+    named = {name: entry for name, entry in zip(ours, old, strict=True) if mine[name] == yours[name] == 1}
+    equal = {
+        name
+        for name, entry in zip(theirs, new, strict=True)
+        if name in named and written_alike(named[name].tool, entry.tool)
+    }
+    before = [entry for name, entry in zip(ours, old, strict=True) if name not in equal]
+    after = [entry for name, entry in zip(theirs, new, strict=True) if name not in equal]
     return before, after, len(equal)
 
 
@@ -77,8 +82,8 @@ def _by_name(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
 
 def _differing(before: list[Entry], after: list[Entry]) -> tuple[list[Entry], list[Entry]]:
     """Both without what is equal in both, in canonical order."""
-    if len(before) == len(after) == 1:
-        return ([], []) if before[0].order == after[0].order else (before, after)
+    if len(before) <= 1 and len(after) <= 1:  # whether they are equal is found out as they are compared
+        return before, after
     equal = Counter(entry.order for entry in before) & Counter(entry.order for entry in after)
     return _without(before, equal), _without(after, equal)
 
@@ -94,12 +99,15 @@ def _without(entries: list[Entry], equal: Counter[tuple[str, str, str]]) -> list
 
 
 def _renamed(removed: list[Entry], added: list[Entry]) -> list[Both]:
-    """Pairs of one tool under two names, surest first."""
+    """Pairs of one tool under two names, surest first; both lists are in canonical order."""
     lone = len(removed) == len(added) == 1
+    place = {id(entry): index for entries in (removed, added) for index, entry in enumerate(entries)}
     scored = [(_evidence(one, other, lone=lone), one, other) for one, other in _candidates(removed, added)]
     pairs: list[Both] = []
     taken: set[int] = set()
-    for score, one, other in sorted(scored, key=lambda item: (-item[0], item[1].order, item[2].order)):
+    for score, one, other in sorted(
+        scored, key=lambda item: (-item[0], place[id(item[1])], place[id(item[2])])
+    ):
         if score >= _SURE and not taken & {id(one), id(other)}:
             taken |= {id(one), id(other)}
             pairs.append((one, other))

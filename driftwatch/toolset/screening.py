@@ -1,24 +1,21 @@
 """What the new text of a tool does to its reader that the old did not: orders, hidden characters, links."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from driftwatch.model import Json
-from driftwatch.toolset.canonical import canonical
 from driftwatch.toolset.change import HIDES, NEW_LINK, STEERS, TEXT, Change
 from driftwatch.toolset.characters import HIDDEN
+from driftwatch.toolset.sameness import Sameness
 from driftwatch.toolset.schema.keywords import PROSE
 from driftwatch.toolset.schema.views import escape
 from driftwatch.toolset.text import invisible, links, steering
-from driftwatch.toolset.tools import Entry
 from driftwatch.toolset.wording import listed, quote, rewording
 
 _SENTENCE = 4
 """Words that make a text of any string, wherever it stands."""
-
-_FEW = 20
-"""Up to so many texts are looked for in the canonical form; for more, all old texts are collected first."""
 
 _READ = ("title", "description", "annotations", "inputSchema", "outputSchema", "execution")
 """The members of a tool that count, beside its name."""
@@ -54,11 +51,12 @@ class Traits:
         return bool(self.orders or self.hidden or self.links)
 
 
-def texts(new: Json, old: Json = None) -> Iterator[Text]:
+def texts(new: Json, old: Json = None, sameness: Sameness | None = None) -> Iterator[Text]:
     """Every string of a tool that counts, names of parameters included, in no order.
 
     With an older definition, only the strings in those parts that differ from it.
     """
+    alike = (sameness or Sameness()).of
     if isinstance(new, dict):
         past = old if isinstance(old, dict) else {}
         todo = [(f"/{name}", new.get(name), past.get(name), name in PROSE) for name in ("name", *_READ)]
@@ -73,11 +71,13 @@ def texts(new: Json, old: Json = None) -> Iterator[Text]:
         elif isinstance(item, dict):
             past = before if isinstance(before, dict) else {}
             for name, member in item.items():
-                below, other = f"{pointer}/{escape(name)}", past.get(name, _NEW)
+                other = past.get(name, _NEW)
+                if other is not _NEW and alike(member, other):
+                    continue
+                below = f"{pointer}/{escape(name)}"
                 if other is _NEW:
                     yield Text(below, name, prose=False, described=False)
-                if not _equal(member, other):
-                    todo.append((below, member, other, name in PROSE))
+                todo.append((below, member, other, name in PROSE))
         elif isinstance(item, list):
             todo += _members(pointer, item, before, described=described)
 
@@ -90,61 +90,52 @@ def _members(
         yield f"{pointer}/{index}", member, past[index] if index < len(past) else None, described
 
 
-def _equal(one: Json, other: Json) -> bool:
-    """Equal as far as strings go (1 and true are not told apart); different when too deep to compare."""
-    try:
-        return bool(one == other)
-    except RecursionError:
-        return False
-
-
-def screen(changes: list[Change], old: Entry, new: Entry) -> list[Change]:
+def screen(changes: list[Change], old: Json, new: Json, sameness: Sameness) -> list[Change]:
     """The changes of one tool, flagged where its new text newly steers, hides or links.
 
     Text that no change accounts for (in the branch of a union, in a definition) becomes a change of its own.
     """
-    past: Traits | None = None
     screened = list(changes)
     places = {change.pointer or "": place for place, change in enumerate(changes) if change.after is not None}
+    past = _Past(old)
     fresh = [
-        item for item in texts(new.tool, old.tool) if item.described or item.prose or HIDDEN.search(item.text)
+        item for item in texts(new, old, sameness) if item.described or item.prose or HIDDEN.search(item.text)
     ]
-    said_before = _said_before(old, len(fresh))
     for item in sorted(fresh, key=lambda item: (item.pointer, item.text)):
-        if said_before(item.text):  # only moved
-            continue
-        flags: tuple[str, ...] = ()
-        said = ""
-        does = traits((item,))
-        if does:
-            if past is None:
-                past = traits(texts(old.tool))
-            flags, said = judged(does, past)
         place = _accounting(places, item.pointer)
+        untold = place is None and item.described and (isinstance(item.before, str) or not changes)
+        does = traits((item,))
+        if not (does or untold) or item.text in past.texts:  # only moved
+            continue
+        flags, said = judged(does, past.traits) if does else ((), "")
         if place is not None:
             screened[place] = flagged(screened[place], flags, said)
-        elif flags or (item.described and (isinstance(item.before, str) or not changes)):
+        elif flags or untold:
             screened.append(flagged(_wording(item), flags, said))
     return screened
 
 
-def _said_before(old: Entry, questions: int) -> Callable[[str], bool]:
-    """A test whether a text stands anywhere in the old definition."""
-    if questions > _FEW:
-        return {item.text for item in texts(old.tool)}.__contains__
+@dataclass(frozen=True)  # no slots: read when first asked for
+class _Past:
+    """What an older definition said, and did to its reader."""
 
-    def found(text: str) -> bool:  # without reading the definition again
-        form = canonical(text)
-        return form in old.contract or form in old.surface
+    tool: Json
 
-    return found
+    @cached_property
+    def texts(self) -> frozenset[str]:
+        return frozenset(item.text for item in texts(self.tool))
+
+    @cached_property
+    def traits(self) -> Traits:
+        return traits(texts(self.tool))
 
 
 def traits(of: Iterable[Text]) -> Traits:
     """What these texts do, all together."""
     found = Traits()
     for item in of:
-        found.hidden.update(str(hidden) for hidden in invisible(item.text) if not hidden.legitimate)
+        if HIDDEN.search(item.text):
+            found.hidden.update(str(hidden) for hidden in invisible(item.text) if not hidden.legitimate)
         if item.prose:
             found.orders.update({phrase.key: phrase.text for phrase in steering(item.text) if phrase.order})
             found.links.update(links(item.text))

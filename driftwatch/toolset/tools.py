@@ -26,45 +26,55 @@ class Toolset:
 
     @cached_property
     def entries(self) -> "tuple[Entry, ...]":
-        """The tools in canonical form, in the list's order."""
-        return tuple(map(Entry.of, self.tools))
+        """The tools in the list's order."""
+        return tuple(map(Entry, self.tools))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)  # no slots: a canonical form is made once, and only where one is needed
 class Entry:
-    """One tool in canonical form."""
+    """One tool, and its canonical form."""
 
     tool: Json
-    """As received."""
-    name: str
-    """The name in canonical form, ``null`` without one."""
-    schema: str
-    """The input schema, ``null`` without one."""
-    contract: str
-    """The object of name and input schema."""
-    surface: str
-    """The object of title, description, annotations, output schema and execution."""
+    """As received: anything. What is no object is its own contract and has no surface."""
 
-    @classmethod
-    def of(cls, tool: Json) -> "Entry":
-        """Accepts anything: what is no object is its own contract and has no surface."""
-        if not isinstance(tool, dict):
-            return cls(tool, "null", "null", canonical(tool), "null")
-        name = canonical(tool.get("name"))
-        schema = canonical_schema(tool.get("inputSchema"))
-        surface = (
-            f'{{"annotations":{_with_defaults(tool.get("annotations"), HINTS, _HINTS)}'
-            f',"description":{canonical(tool.get("description"))}'
-            f',"execution":{_with_defaults(tool.get("execution"), TASK_SUPPORT, _TASK_SUPPORT)}'
-            f',"outputSchema":{canonical_schema(tool.get("outputSchema"))}'
-            f',"title":{canonical(tool.get("title"))}}}'
+    @cached_property
+    def name(self) -> str:
+        """The name in canonical form, ``null`` without one."""
+        return canonical(self.get("name"))
+
+    @cached_property
+    def schema(self) -> str:
+        """The input schema, ``null`` without one."""
+        return canonical_schema(self.get("inputSchema"))
+
+    @cached_property
+    def contract(self) -> str:
+        """The object of name and input schema."""
+        if not isinstance(self.tool, dict):
+            return canonical(self.tool)
+        return f'{{"inputSchema":{self.schema},"name":{self.name}}}'
+
+    @cached_property
+    def surface(self) -> str:
+        """The object of title, description, annotations, output schema and execution."""
+        if not isinstance(self.tool, dict):
+            return "null"
+        return (
+            f'{{"annotations":{_with_defaults(self.get("annotations"), HINTS, _HINTS)}'
+            f',"description":{canonical(self.get("description"))}'
+            f',"execution":{_with_defaults(self.get("execution"), TASK_SUPPORT, _TASK_SUPPORT)}'
+            f',"outputSchema":{canonical_schema(self.get("outputSchema"))}'
+            f',"title":{canonical(self.get("title"))}}}'
         )
-        return cls(tool, name, schema, f'{{"inputSchema":{schema},"name":{name}}}', surface)
 
     @property
     def order(self) -> tuple[str, str, str]:
         """The place in a canonical list: by name, then by content, so that twins do not swap."""
         return self.name, self.contract, self.surface
+
+    def get(self, member: str) -> Json:
+        """A member of the tool; None without it."""
+        return self.tool.get(member) if isinstance(self.tool, dict) else None
 
 
 def with_defaults(value: Json, defaults: dict[str, Json]) -> Json:

@@ -1,7 +1,9 @@
 """Values and texts as they stand in the sentences of a diff: short, quoted, hidden characters spelled out."""
 
 import json
+import re
 from collections.abc import Iterable
+from json.encoder import encode_basestring
 
 from driftwatch.model import Json
 from driftwatch.toolset.characters import HIDDEN
@@ -11,28 +13,28 @@ _VALUE = 60
 _EXCERPT = 100
 _CONTEXT = 24
 _LISTED = 4
-_SURROGATES = range(0xD800, 0xE000)
+_UNSEEN = re.compile(rf"{HIDDEN.pattern}|[\ud800-\udfff]")
 _BASIC_PLANE = range(0x10000)
+
+_as_json = json.JSONEncoder(ensure_ascii=False, sort_keys=True).encode
 
 
 def quote(text: str, limit: int = _NAME) -> str:
     """A name or text in double quotes, cut, with hidden characters and lone surrogates spelled out."""
     cut = text if len(text) <= limit else text[: limit - 1] + "…"
-    return spelled(json.dumps(cut, ensure_ascii=False))
+    return spelled(encode_basestring(cut))
 
 
 def spelled(text: str) -> str:
     r"""The text with characters nobody sees as ``\u200b``: it always encodes, and hides nothing."""
     if text.isascii() and text.isprintable():
         return text
-    return "".join(_spelled(character) for character in text)
+    return _UNSEEN.sub(_spelled, text)
 
 
-def _spelled(character: str) -> str:
-    code_point = ord(character)
-    if HIDDEN.match(character) or code_point in _SURROGATES:
-        return f"\\u{code_point:04x}" if code_point in _BASIC_PLANE else f"\\U{code_point:08x}"
-    return character
+def _spelled(unseen: re.Match[str]) -> str:
+    code_point = ord(unseen[0])
+    return f"\\u{code_point:04x}" if code_point in _BASIC_PLANE else f"\\U{code_point:08x}"
 
 
 def value(of: Json, limit: int = _VALUE) -> str:
@@ -42,7 +44,7 @@ def value(of: Json, limit: int = _VALUE) -> str:
     if isinstance(of, float) and of.is_integer() and abs(of) < 2**53:
         of = int(of)
     try:
-        text = json.dumps(of, ensure_ascii=False, sort_keys=True)
+        text = _as_json(of)
     except (RecursionError, ValueError):
         return "a value too large to show"
     return spelled(text if len(text) <= limit else text[: limit - 1] + "…")

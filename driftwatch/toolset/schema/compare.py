@@ -7,16 +7,18 @@ of places is compared once.
 import re
 
 from driftwatch.model import Json
+from driftwatch.toolset.canonical import same
 from driftwatch.toolset.change import COMPATIBLE, Change
+from driftwatch.toolset.sameness import Sameness
 from driftwatch.toolset.schema.forms import compare_forms
 from driftwatch.toolset.schema.keywords import known
 from driftwatch.toolset.schema.ledger import INPUT, Effect, Ledger, Side
-from driftwatch.toolset.schema.limits import compare_limits
-from driftwatch.toolset.schema.properties import compare_properties
-from driftwatch.toolset.schema.remarks import compare_keywords, compare_remarks
-from driftwatch.toolset.schema.rules import compare_items, compare_malformed, compare_rules
-from driftwatch.toolset.schema.values import compare_types, compare_values
-from driftwatch.toolset.schema.views import Allowance, Document, View, same
+from driftwatch.toolset.schema.limits import LIMITS, compare_limits
+from driftwatch.toolset.schema.properties import PROPERTIES, compare_properties
+from driftwatch.toolset.schema.remarks import REMARKS, compare_keywords, compare_remarks
+from driftwatch.toolset.schema.rules import ITEMS, RULES, compare_items, compare_malformed, compare_rules
+from driftwatch.toolset.schema.values import TYPE, VALUES, compare_types, compare_values
+from driftwatch.toolset.schema.views import Allowance, Document, View
 from driftwatch.toolset.schema.work import Pair, Work
 from driftwatch.toolset.wording import value
 
@@ -31,7 +33,9 @@ _SHELL = frozenset({"$schema", "$id", "$comment", "title", "description"})
 _DIALECT = re.compile(r"^https?://json-schema\.org/(?:draft/)?(?P<name>draft-0\d|20\d\d-\d\d)/schema#?$")
 
 
-def compare_schemas(side: Side, old: Json, new: Json, pointer: str, pool: Allowance) -> list[Change]:
+def compare_schemas(
+    side: Side, old: Json, new: Json, pointer: str, *, sameness: Sameness, pool: Allowance
+) -> list[Change]:
     """The differences between two schemas, without the tool's name. What it costs comes out of the pool."""
     ledger = Ledger(side)
     if not isinstance(old, dict) or not isinstance(new, dict):
@@ -44,7 +48,8 @@ def compare_schemas(side: Side, old: Json, new: Json, pointer: str, pool: Allowa
     else:
         granted = min(_STEPS, max(pool.left, 0))
         own = Allowance(granted)
-        _compare_documents(Work(Document(old, pointer, own), Document(new, pointer, own), ledger), own)
+        work = Work(Document(old, pointer, own), Document(new, pointer, own), ledger, sameness)
+        _compare_documents(work, own)
         pool.left -= granted - own.left
     return ledger.changes
 
@@ -67,21 +72,36 @@ def _compare_place(pair: Pair, work: Work) -> None:
     if old.shape != "schema" or new.shape != "schema":
         _compare_shapes(old, new, pair, work)
         return
-    subject = work.ledger.side.of(pair.path)
-    compare_remarks(old, new, pair, work)
+    changed = work.changed(old, new)
+    if not changed:
+        return
+    if not REMARKS.isdisjoint(changed):
+        compare_remarks(old, new, changed, pair, work)
     compare_malformed(old, new, pair, work)
-    unknown = sorted(name for name in old.keywords.keys() | new.keywords.keys() if not known(name))
+    unknown = sorted(name for name in changed if not known(name))
     compare_keywords(old, new, unknown, pair, work)
-    if compare_forms(old, new, pair, work):
-        return
-    moved, remains = compare_types(old, new, subject, work.ledger, root=not pair.path)
-    if not remains:  # nothing of the old value is left to compare
-        return
-    compare_values(old, new, moved, subject, work.ledger)
-    compare_limits(old, new, subject, work.ledger)
-    compare_properties(old, new, pair, work)
-    compare_items(old, new, pair, work)
-    compare_rules(old, new, pair, work)
+    if not compare_forms(old, new, changed, pair, work):
+        _compare_demands(old, new, changed, pair, work)
+
+
+def _compare_demands(old: View, new: View, changed: set[str], pair: Pair, work: Work) -> None:
+    """Compare what a value must be, as far as the keywords that say so have changed."""
+    subject = work.ledger.side.of(pair.path)
+    moved: set[str] = set()
+    if not TYPE.isdisjoint(changed):
+        moved, remains = compare_types(old, new, subject, work.ledger, root=not pair.path)
+        if not remains:  # nothing of the old value is left to compare
+            return
+    if not VALUES.isdisjoint(changed):
+        compare_values(old, new, moved, subject, work.ledger)
+    if not LIMITS.isdisjoint(changed):
+        compare_limits(old, new, changed, subject, work.ledger)
+    if not PROPERTIES.isdisjoint(changed):
+        compare_properties(old, new, pair, work)
+    if not ITEMS.isdisjoint(changed):
+        compare_items(old, new, pair, work)
+    if not RULES.isdisjoint(changed):
+        compare_rules(old, new, pair, work)
 
 
 def _compare_shapes(old: View, new: View, pair: Pair, work: Work) -> None:

@@ -1,7 +1,7 @@
 """What a schema demands, without how it is written: for "the same schema" where text may differ."""
 
 from driftwatch.model import Json
-from driftwatch.toolset.canonical import canonical, canonical_schema
+from driftwatch.toolset.canonical import canonical_schema, same
 from driftwatch.toolset.schema.keywords import HOLDS, Holds
 from driftwatch.toolset.schema.views import Allowance, Document
 
@@ -47,7 +47,7 @@ def _demands(document: Document, schema: Json, pointer: str, path: tuple[str, ..
 
     demands: dict[str, Json] = {}
     for name, item in view.rules.items():
-        if any(canonical(item) == canonical(idle) for idle in _IDLE.get(name, ())):
+        if any(same(item, idle) for idle in _IDLE.get(name, ())):
             continue
         holds = HOLDS.get(name)
         if holds is Holds.SCHEMA and isinstance(item, list):

@@ -79,7 +79,7 @@ _MARKS: tuple[Callable[[_Form], Hashable], ...] = (
 )
 
 
-def compare_forms(old: View, new: View, pair: Pair, work: Work) -> bool:
+def compare_forms(old: View, new: View, changed: set[str], pair: Pair, work: Work) -> bool:
     """Compare anyOf and oneOf. True when one side is nothing but a union: then that is all."""
     before, after = _union(old), _union(new)
     if before is None and after is None:
@@ -87,6 +87,8 @@ def compare_forms(old: View, new: View, pair: Pair, work: Work) -> bool:
     alone = (before is not None and set(old.rules) == {before}) or (
         after is not None and set(new.rules) == {after}
     )
+    if before == after and before not in changed:
+        return alone
     if not alone and (before is None or after is None):
         _note_rule(old, new, pair, work)
         return False

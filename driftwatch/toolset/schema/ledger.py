@@ -1,11 +1,12 @@
 """Where the comparison of one schema writes down what it finds, in words and with its class."""
 
+from collections import defaultdict
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final
 
 from driftwatch.model import Json
-from driftwatch.toolset.canonical import canonical
+from driftwatch.toolset.canonical import same
 from driftwatch.toolset.change import BREAKING, COMPATIBLE, TEXT, Change
 from driftwatch.toolset.wording import quote
 
@@ -107,7 +108,10 @@ class Ledger:
 
     side: Side
     changes: list[Change] = field(default_factory=list)
-    noted: set[tuple[str, ...]] = field(default_factory=set)
+    noted: defaultdict[tuple[str, str, str], list[tuple[Json, Json]]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
+    """Old and new value of what is written down, by kind and place."""
 
     def note(
         self,
@@ -125,10 +129,10 @@ class Ledger:
         place apart.
         """
         before, after = (None if value is ABSENT else value for value in values)
-        mark = (kind, pointer, about, canonical(before), canonical(after))
-        if mark in self.noted:
+        noted = self.noted[kind, pointer, about]
+        if any(same(before, one) and same(after, other) for one, other in noted):
             return
-        self.noted.add(mark)
+        noted.append((before, after))
         self.changes.append(
             Change(
                 kind=self.side.kind(kind),

@@ -51,7 +51,7 @@ _ENDS = (
     _End("maximum", "exclusiveMaximum", lower=False, name="an upper limit"),
 )
 
-_KEYWORDS = frozenset(
+LIMITS = frozenset(
     (
         *(keyword for end in _ENDS for keyword in (end.inclusive, end.exclusive)),
         *(keyword for keyword, _, _ in _SIZES),
@@ -87,18 +87,17 @@ class _Bound:
         return _Bound(number, exclusive=False, keyword=self.keyword)
 
 
-def compare_limits(old: View, new: View, subject: str, ledger: Ledger) -> None:
+def compare_limits(old: View, new: View, changed: set[str], subject: str, ledger: Ledger) -> None:
     """Note every rule on a single value that is tighter, looser or another one."""
-    if _KEYWORDS.isdisjoint(old.keywords) and _KEYWORDS.isdisjoint(new.keywords):
-        return
     for end in _ENDS:
-        _compare_bounds(old, new, end, subject, ledger)
+        if end.inclusive in changed or end.exclusive in changed:
+            _compare_bounds(old, new, end, subject, ledger)
     for size in _SIZES:
-        _compare_sizes(old, new, size, subject, ledger)
-    _compare_multiples(old, new, subject, ledger)
-    _compare_uniqueness(old, new, subject, ledger)
-    _compare_patterns(old, new, subject, ledger)
-    _compare_formats(old, new, subject, ledger)
+        if size[0] in changed:
+            _compare_sizes(old, new, size, subject, ledger)
+    for keyword, compare in _OTHERS.items():
+        if keyword in changed:
+            compare(old, new, subject, ledger)
 
 
 def _compare_bounds(old: View, new: View, end: _End, subject: str, ledger: Ledger) -> None:
@@ -247,6 +246,14 @@ def _compare_formats(old: View, new: View, subject: str, ledger: Ledger) -> None
         verb = f"{ledger.side.must} of" if after in _ASSERTED_FORMATS else "is now marked with"
         message = f"{subject} {verb} the format {quote(after)} ({was})"
     ledger.note("format", effect, message, pointer, (before, after))
+
+
+_OTHERS = {
+    "multipleOf": _compare_multiples,
+    "uniqueItems": _compare_uniqueness,
+    "pattern": _compare_patterns,
+    "format": _compare_formats,
+}
 
 
 def _string(view: View, keyword: str) -> str | None:

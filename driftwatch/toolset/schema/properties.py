@@ -18,6 +18,8 @@ _SURE = 4
 _UNLIKE = 0.3
 """The share of common words below which two descriptions speak of two things."""
 
+PROPERTIES = frozenset({"properties", "required", "additionalProperties", "unevaluatedProperties"})
+
 _CANDIDATES = 60
 """With more dropped or added properties than this, nothing is called renamed."""
 

@@ -3,23 +3,28 @@
 from collections.abc import Iterable
 
 from driftwatch.model import Json
+from driftwatch.toolset.canonical import same
 from driftwatch.toolset.change import COMPATIBLE, TEXT
 from driftwatch.toolset.schema.ledger import ABSENT, Effect
-from driftwatch.toolset.schema.views import View, same
+from driftwatch.toolset.schema.views import View
 from driftwatch.toolset.schema.work import Pair, Work
 from driftwatch.toolset.wording import quote, rewording, value
 
 _TEXTS = {"description": "description", "title": "title", "$comment": "comment"}
 
+REMARKS = frozenset({*_TEXTS, "default", "examples"})
+
 _ACTED_ON = frozenset({"contentEncoding", "contentMediaType", "readOnly", "writeOnly", "x-mcp-header"})
 """Keywords by which clients change what they send, though no value becomes invalid."""
 
 
-def compare_remarks(old: View, new: View, pair: Pair, work: Work) -> None:
+def compare_remarks(old: View, new: View, changed: set[str], pair: Pair, work: Work) -> None:
     """Note what reads otherwise, and another default."""
     subject = work.ledger.side.of(pair.path)
     for keyword, noun in _TEXTS.items():
-        before, after = (_text(view.keywords.get(keyword)) for view in (old, new))
+        if keyword not in changed:
+            continue
+        before, after = _text(old.keywords.get(keyword)), _text(new.keywords.get(keyword))
         if before != after:
             pointer = (new if keyword in new.keywords else old).at(keyword)
             message = f"{noun} of {subject} {text_change(before, after)}"

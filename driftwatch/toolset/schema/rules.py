@@ -3,27 +3,26 @@
 from collections import Counter
 
 from driftwatch.model import Json
+from driftwatch.toolset.canonical import same
 from driftwatch.toolset.schema.essence import essence
 from driftwatch.toolset.schema.keywords import malformed
 from driftwatch.toolset.schema.ledger import ABSENT, Effect
-from driftwatch.toolset.schema.views import ANYTHING, Document, View, escape, names, same
+from driftwatch.toolset.schema.views import ANYTHING, Document, View, escape, names
 from driftwatch.toolset.schema.work import Pair, Work
 from driftwatch.toolset.wording import listed, quote, value
 
 _CONDITIONS = ("not", "if", "then", "else", "contains", "$ref", "$dynamicRef")
 """Rules that only hold or do not; what stands in them is not explained."""
 
-_ITEMS = frozenset({"items", "prefixItems"})
+ITEMS = frozenset({"items", "prefixItems", "additionalItems"})
 _PLACES = ("propertyNames", "unevaluatedItems")
 _MAPS = ("patternProperties", "dependentSchemas")
 _DEPENDENCIES = ("dependentRequired", "dependencies")
-_RULES = frozenset((*_CONDITIONS, *_PLACES, *_MAPS, *_DEPENDENCIES, "allOf"))
+RULES = frozenset((*_CONDITIONS, *_PLACES, *_MAPS, *_DEPENDENCIES, "allOf"))
 
 
 def compare_items(old: View, new: View, pair: Pair, work: Work) -> None:
     """Compare what an array's members must be, by position where the schema says so."""
-    if _ITEMS.isdisjoint(old.keywords) and _ITEMS.isdisjoint(new.keywords):
-        return
     (before, rest_before, rest_old), (after, rest_after, rest_new) = _items(old), _items(new)
     for index in range(max(len(before), len(after))):
         ours, our_pointer = before[index] if index < len(before) else (rest_before, rest_old)
@@ -49,8 +48,6 @@ def _items(view: View) -> tuple[list[tuple[Json, str]], Json, str]:
 
 def compare_rules(old: View, new: View, pair: Pair, work: Work) -> None:
     """Compare patternProperties, dependencies, conditions and the parts of allOf."""
-    if _RULES.isdisjoint(old.keywords) and _RULES.isdisjoint(new.keywords):
-        return
     for keyword in _PLACES:
         before, after = (view.keywords.get(keyword, ANYTHING) for view in (old, new))
         path = pair.below("*") if keyword == "propertyNames" else f"{pair.path}[]"
@@ -160,11 +157,14 @@ def _object(of: Json) -> dict[str, Json]:
 
 def compare_malformed(old: View, new: View, pair: Pair, work: Work) -> None:
     """Note, and take out, keywords whose value is of no shape that JSON Schema knows."""
+    broken = {
+        keyword for view in (old, new) for keyword, item in view.keywords.items() if malformed(keyword, item)
+    }
+    if not broken:
+        return
     subject = work.ledger.side.of(pair.path)
-    for keyword in sorted(old.keywords.keys() | new.keywords.keys()):
+    for keyword in sorted(broken):
         before, after = (view.keywords.get(keyword, ABSENT) for view in (old, new))
-        if not any(item is not ABSENT and malformed(keyword, item) for item in (before, after)):
-            continue
         if before is ABSENT or after is ABSENT or not same(before, after):
             pointer = (new if after is not ABSENT else old).at(keyword)
             said = "is gone" if after is ABSENT else f"is now {value(after)}"

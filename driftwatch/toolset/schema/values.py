@@ -3,15 +3,19 @@
 from collections.abc import Iterable
 
 from driftwatch.model import Json
-from driftwatch.toolset.canonical import canonical
+from driftwatch.toolset.canonical import canonical, same
 from driftwatch.toolset.schema.ledger import Effect, Ledger, Side
-from driftwatch.toolset.schema.views import View, same, types
+from driftwatch.toolset.schema.views import View, types
 from driftwatch.toolset.wording import either, listed, spelled, value
 
 TYPES = ("string", "number", "integer", "boolean", "object", "array", "null")
 """In the order in which they are said."""
 
 _EVERY = frozenset(TYPES) - {"integer"}
+
+VALUES = frozenset({"enum", "const"})
+TYPE = VALUES | {"type"}
+"""The keywords that tell the type of a value."""
 
 
 def kinds(view: View, *, root: bool = False) -> frozenset[str] | None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from urllib.parse import unquote
 
 from driftwatch.model import Json
-from driftwatch.toolset.canonical import canonical
+from driftwatch.toolset.canonical import same
 from driftwatch.toolset.schema.keywords import NOTES
 
 ANYTHING: dict[str, Json] = {}
@@ -149,11 +149,6 @@ class Document:
 def escape(name: str) -> str:
     """A name as one step of a JSON pointer (RFC 6901)."""
     return name.replace("~", "~0").replace("/", "~1") if "~" in name or "/" in name else name
-
-
-def same(one: Json, other: Json) -> bool:
-    """JSON equality: 1 and 1.0 are equal, 1 and true are not."""
-    return one is other or canonical(one) == canonical(other)
 
 
 def types(of: Json) -> Iterator[str]:

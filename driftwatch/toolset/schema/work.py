@@ -1,15 +1,14 @@
 """The worklist of one comparison: pairs of places still to be compared, and where findings go."""
 
-import re
 from collections import deque
 from dataclasses import dataclass, field
 
 from driftwatch.model import Json
-from driftwatch.toolset.schema.ledger import Ledger
-from driftwatch.toolset.schema.views import Document
+from driftwatch.toolset.sameness import Alike, Sameness
+from driftwatch.toolset.schema.ledger import ABSENT, Ledger
+from driftwatch.toolset.schema.views import Document, View
 
 _DEFINITIONS = ("$defs", "definitions")
-_TO_DEFINITIONS = re.compile(r"'\$ref': '#/(?:\$defs|definitions)/[^']*'")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,19 +34,18 @@ class Work:
     old: Document
     new: Document
     ledger: Ledger
+    sameness: Sameness
     todo: deque[Pair] = field(default_factory=deque)
     seen: dict[tuple[int, int], Pair] = field(default_factory=dict)
     """By identity; the pair is kept so that the identities stay taken."""
-    same_definitions: bool = field(init=False)
-    """True when every definition is the same in both: a reference to one then means the same too."""
+    _unchanged: Alike = field(init=False)
+    """From here two values mean the same: references to definitions do where no definition differs."""
 
     def __post_init__(self) -> None:
-        self.same_definitions = True  # while the definitions themselves are compared
-        one, other = (
-            {name: document.root[name] for name in _DEFINITIONS if name in document.root}
-            for document in (self.old, self.new)
+        definitions = min(
+            self.sameness.of(self.old.root.get(name), self.new.root.get(name)) for name in _DEFINITIONS
         )
-        self.same_definitions = self.unchanged(one, other)
+        self._unchanged = Alike.DEFINED if definitions >= Alike.DEFINED else Alike.YES
 
     def push(self, pair: Pair) -> None:
         """Compare this pair too, unless it cannot differ or was compared before (a definition used twice)."""
@@ -58,11 +56,14 @@ class Work:
 
     def unchanged(self, old: Json, new: Json) -> bool:
         """True when both are written alike and point to nothing that may differ; may miss, never errs."""
-        try:
-            # Python's equality takes true for 1, its spelling does not.
-            if old != new or (text := repr(old)) != repr(new):
-                return False
-        except (RecursionError, ValueError):  # too deep, or an integer too long to spell
-            return False
-        references = text.count("$ref") + text.count("$dynamicRef")
-        return not references or (self.same_definitions and len(_TO_DEFINITIONS.findall(text)) == references)
+        return self.sameness.of(old, new) >= self._unchanged
+
+    def changed(self, old: View, new: View) -> set[str]:
+        """The keywords that differ, or may: what is said about all others is the same."""
+        before, after = old.keywords, new.keywords
+        alike, enough = self.sameness.of, self._unchanged
+        changed = after.keys() - before.keys()
+        for name, item in before.items():
+            if alike(item, after.get(name, ABSENT)) < enough:
+                changed.add(name)
+        return changed
