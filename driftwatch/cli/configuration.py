@@ -1,13 +1,67 @@
-"""``config check`` and ``config show``."""
+"""``config init``, ``config check`` and ``config show``."""
+
+import json
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
-from driftwatch.cli.options import ConfigOption, JsonOption, find_config, load_config, print_json
-from driftwatch.errors import ConfigError, Problem
-
-app = typer.Typer(
-    help="Check the configuration, or show what is in force.", no_args_is_help=True, rich_markup_mode=None
+from driftwatch.cli.options import (
+    ConfigOption,
+    JsonOption,
+    file_trouble,
+    find_config,
+    load_config,
+    print_json,
 )
+from driftwatch.errors import ConfigError, Problem, UsageError
+
+app = typer.Typer(help="Begin, check or show the configuration.", no_args_is_help=True, rich_markup_mode=None)
+
+STARTER = """\
+# What is not here has its default: `driftwatch config show` prints all of it.
+
+[[server]]
+name = {name}
+url = {url}
+# token_file = "token"        # or token = "${{API_TOKEN}}", headers, [server.oauth]
+
+# [[alert]]
+# name = "ops"
+# url = "${{SLACK_URL}}"        # any of Apprise's services: slack://..., mailto://..., json://...
+
+# [hook]
+# tokens = ["${{HOOK_TOKEN}}"]  # for `driftwatch deploy`, after every release
+"""
+
+
+@app.command("init")
+def init(
+    url: Annotated[str, typer.Argument(help="The URL of a server.")] = "https://your-server.example.com/mcp",
+    *,
+    name: Annotated[str, typer.Option(help="What to call it.")] = "api-prod",
+    file: Annotated[Path, typer.Option(help="The file to write; it must not exist.")] = Path("config.toml"),
+) -> None:
+    """Write a first configuration, with one server.
+
+    Nothing is overwritten. It says what to do next.
+    """
+    from driftwatch.config import adhoc
+
+    adhoc(url, name=name)
+    # A JSON string is a TOML string.
+    text = STARTER.format(name=json.dumps(name), url=json.dumps(url))
+    try:
+        with file.open("x", encoding="utf-8") as target:
+            target.write(text)
+    except FileExistsError:
+        raise UsageError(f"{file} exists already: name another one with --file") from None
+    except OSError as error:
+        raise UsageError(f"--file {file}: {file_trouble(error)}") from error
+    where = "" if file == Path("config.toml") else f" -c {file}"
+    typer.echo(
+        f"wrote {file}; next: fill in [[alert]], then driftwatch config check{where}, driftwatch run{where}"
+    )
 
 
 @app.command("check")

@@ -65,7 +65,7 @@ def find_config(path: Path | None) -> Path:
             return place
     raise UsageError(
         f"no configuration found (looked for {' and '.join(PLACES)}); name one with --config FILE, "
-        "or begin with a copy of config.example.toml"
+        "or begin with `driftwatch config init`"
     )
 
 

@@ -139,7 +139,7 @@ def _read(path: Path) -> str:
         with path.open("rb") as file:
             raw = file.read(MAX_FILE_BYTES + 1)
     except FileNotFoundError:
-        _stop(path, "no such file: create it from config.example.toml, or name another one")
+        _stop(path, "no such file: create it with `driftwatch config init`, or name another one")
     except IsADirectoryError:
         _stop(path, "this is a folder: name the configuration file in it")
     except PermissionError:

@@ -62,7 +62,7 @@ def test_a_file_that_is_no_text_of_ours_is_said_to_be(
 
 def test_a_missing_file_a_folder_and_an_impossible_path_are_told_apart(tmp_path: Path) -> None:
     for path, message in {
-        tmp_path / "none.toml": "no such file: create it from config.example.toml, or name another one",
+        tmp_path / "none.toml": "no such file: create it with `driftwatch config init`, or name another one",
         tmp_path: "this is a folder: name the configuration file in it",
         tmp_path / "a\0b": "cannot be read (ValueError): correct the path",
     }.items():
