@@ -118,7 +118,7 @@ def main() -> None:
         whole, visits = asyncio.run(measure(arguments.deploys, Path(folder)))
     beside = sorted(total - visit for total, visit in zip(whole, reversed(visits), strict=True))
     print(f"{len(whole)} deploys, announced over HTTP to handed to the channel")
-    for name, values in (("whole", whole), ("the visit", visits), ("driftwatch's own", beside)):
+    for name, values in (("whole", whole), ("the probe", visits), ("driftwatch's own", beside)):
         worst = max(values)
         print(f"  {name:<18} median {statistics.median(values):.3f} s, worst {worst:.3f} s")
 

@@ -231,7 +231,7 @@ def main() -> None:
     slowest, judged = max(one.slowest_s for one in costs), max(one.judged_s for one in costs)
     growth = max(one.growth for one in costs) / 2**20
     print(
-        f"{len(costs)} specimens, {WARM_UP + wanted.repeat} visits each, deadline {wanted.deadline:g} s: "
+        f"{len(costs)} specimens, {WARM_UP + wanted.repeat} probes each, deadline {wanted.deadline:g} s: "
         f"slowest {slowest:.2f} s, judged in at most {judged:.2f} s, grew by at most {growth:.1f} MB, "
         f"{bad} with violations"
     )

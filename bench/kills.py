@@ -253,7 +253,7 @@ def count(scene: Scene) -> dict[str, int]:
     faults = store.check()
     store.close()
     return {
-        "visits recorded": runs,
+        "probes recorded": runs,
         "events": len(events),
         "messages": len(messages),
         "attempts": sum(message.attempts for message in messages),

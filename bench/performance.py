@@ -47,7 +47,7 @@ BENCHES = (
     Bench(
         "start",
         "Start-up and the command line",
-        "Whole processes: `--help`, one visit to a server on loopback with its report, and an idle service.",
+        "Whole processes: `--help`, one probe of a server on loopback with its report, and an idle service.",
         ("-m", "bench.startup"),
     ),
     Bench(

@@ -88,7 +88,8 @@ async def tour(folder: Path, say: Say, *, stay: bool = False, program: str = "dr
         await _show(sample, http.port, config, outside, say)
         command = f"-c {folder / 'config.toml'}"
         say(f"Kept in {folder}/. Look around:\n")
-        say(f"    {program} status {command}\n    {program} history {SERVER} {command}")
+        for words in (f"status {SERVER}", f"diff {SERVER}", f"history {SERVER}"):
+            say(f"    {program} {words} {command}")
         if stay:
             say("\nThe sample server and a service that watches it go on; Ctrl-C ends them.")
             await _watch(Service(config, outside), say)

@@ -270,8 +270,9 @@ def test_the_demo_ends_with_commands_that_can_be_pasted(tmp_path: Path) -> None:
         [program, "demo"], capture_output=True, check=True, text=True, cwd=tmp_path, env=environment
     )
     commands = [line.strip() for line in ended.stdout.splitlines() if line.startswith("    ")]
-    assert commands[-2:] == [
-        f"{program} status -c driftwatch-demo/config.toml",
+    assert commands[-3:] == [
+        f"{program} status bookshop -c driftwatch-demo/config.toml",
+        f"{program} diff bookshop -c driftwatch-demo/config.toml",
         f"{program} history bookshop -c driftwatch-demo/config.toml",
     ]
 
