@@ -41,19 +41,18 @@ def status(
     through. With a name every check of that server: its state, since when, and why.
     """
     now = datetime.now(UTC)
-    windows = _windows(config, now)
     if server is None:
-        _fleet(config, windows, now, as_json=as_json)
+        _fleet(config, now, as_json=as_json)
     else:
-        _one(server, config, windows, now, as_json=as_json)
+        _one(server, config, now, as_json=as_json)
 
 
-def _fleet(config: Path | None, windows: "Sequence[Quiet]", now: datetime, *, as_json: bool) -> None:
+def _fleet(config: Path | None, now: datetime, *, as_json: bool) -> None:
     from driftwatch import views
     from driftwatch.cli import tables
 
     with reading(config) as reader:
-        silences, backlog = reader.silences(now), reader.backlog()
+        silences, backlog, windows = reader.silences(now), reader.backlog(), _windows(config, now)
         if as_json:
             servers = [views.status(item, now, silences) for item in _every(reader.status)]
         else:
@@ -85,11 +84,11 @@ def _fleet(config: Path | None, windows: "Sequence[Quiet]", now: datetime, *, as
             typer.echo(f"\n{heading}:\n{tables.columns(rows)}")
 
 
-def _one(name: str, config: Path | None, windows: "Sequence[Quiet]", now: datetime, *, as_json: bool) -> None:
+def _one(name: str, config: Path | None, now: datetime, *, as_json: bool) -> None:
     from driftwatch.cli.one_server import to_text
 
     with reading(config) as reader:
-        standing = _standing(reader, name, windows, now)
+        standing = _standing(reader, name, _windows(config, now), now)
     if as_json:
         print_json({"schema": "driftwatch/server/1", **_json(standing, now)})
     else:
