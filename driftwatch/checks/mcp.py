@@ -34,7 +34,7 @@ _TEXT = {
     "lone-surrogate": "A string holds half a character, which cannot be written as UTF-8.",
     "number-range": "A number is larger than any that clients can represent.",
     "unterminated-event": "The stream ends inside an event; strict readers drop what it said.",
-    "wrong-length": "The body is not as long as its Content-Length says.",
+    "wrong-length": "The reply is not as long as it says, or says it in two ways.",
     "no-content-type": "The reply has a body and no Content-Type.",
 }
 

@@ -13,8 +13,6 @@ from concurrent.futures import ThreadPoolExecutor
 from ipaddress import ip_address
 from typing import Any, Protocol
 
-import httpcore
-
 from driftwatch.evidence import AddressFault
 from driftwatch.probe.address import Address, refusal
 from driftwatch.probe.fault import Broken, of_os_error
@@ -166,7 +164,7 @@ async def reach(address: Address, patience_s: float | None) -> "SocketStream":
     return SocketStream(sock, address)
 
 
-class SocketStream(httpcore.AsyncNetworkStream):
+class SocketStream:
     """One TCP or TLS connection, with counters that bound what a server can make us read.
 
     What is written is kept until the next read, so that a request leaves in one piece.
@@ -213,18 +211,13 @@ class SocketStream(httpcore.AsyncNetworkStream):
         self.phase = "body"
         self._allowance = self.received + allowance
 
-    async def start_tls(
-        self,
-        ssl_context: ssl.SSLContext,
-        server_hostname: str | None = None,
-        timeout: float | None = None,  # noqa: ARG002, ASYNC109 - the interface of httpcore; bounded outside
-    ) -> "SocketStream":
+    async def start_tls(self, context: ssl.SSLContext, host: str) -> None:
         """Do the handshake on this connection. Raises ssl.SSLError as it is; ``tls`` then has the chain."""
         self.phase = "tls"
         try:
-            connection = ssl_context.wrap_socket(
+            connection = context.wrap_socket(
                 self._sock,
-                server_hostname=server_hostname,
+                server_hostname=host,
                 do_handshake_on_connect=False,
                 suppress_ragged_eofs=False,
             )
@@ -237,17 +230,13 @@ class SocketStream(httpcore.AsyncNetworkStream):
                 except ssl.SSLWantWriteError:
                     await self._writable()
                 else:
-                    return self
+                    return
         except ssl.SSLError:
             raise
         except OSError as error:
             raise of_os_error(error, "tls", str(self.address)) from None
 
-    async def read(
-        self,
-        max_bytes: int,
-        timeout: float | None = None,  # noqa: ARG002, ASYNC109 - the interface of httpcore; bounded outside
-    ) -> bytes:
+    async def read(self, max_bytes: int) -> bytes:
         """Some bytes, or none at the end of the stream."""
         if self.received >= self._allowance:
             code, what = _OVERFLOWS[self.phase]
@@ -281,18 +270,10 @@ class SocketStream(httpcore.AsyncNetworkStream):
             return "the port speaks TLS"
         return f"the reply begins with {self.head[:40]!r}" if self.head else "nothing came"
 
-    async def write(
-        self,
-        buffer: bytes,
-        timeout: float | None = None,  # noqa: ARG002, ASYNC109 - the interface of httpcore; bounded outside
-    ) -> None:
+    def write(self, data: bytes) -> None:
         """Keep bytes for the next read to send."""
-        if buffer:
-            self._unsent.append(buffer)
-
-    async def aclose(self) -> None:
-        """Close the connection, as httpcore asks for it."""
-        self.close()
+        if data:
+            self._unsent.append(data)
 
     def close(self) -> None:
         """Say goodbye without waiting for an answer, and close."""
@@ -304,10 +285,6 @@ class SocketStream(httpcore.AsyncNetworkStream):
             with contextlib.suppress(OSError, ValueError):
                 self._sock.unwrap()
         self._sock.close()
-
-    def get_extra_info(self, info: str) -> Any:
-        """``is_readable``, which httpcore asks to find idle connections that the peer has closed."""
-        return self.is_readable() if info == "is_readable" else None
 
     def is_readable(self) -> bool:
         """Whether something, the end included, came while nothing was asked: the connection is then spent."""

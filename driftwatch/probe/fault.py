@@ -5,7 +5,7 @@ import re
 import socket
 import ssl
 
-import httpcore
+import h11
 
 from driftwatch.evidence import Fault
 
@@ -26,18 +26,8 @@ _UNREACHABLE = frozenset(
 )
 _RESET = frozenset({errno.ECONNRESET, errno.EPIPE, errno.ECONNABORTED, errno.ENOTCONN, errno.ESHUTDOWN})
 
-HTTPCORE = (
-    httpcore.TimeoutException,
-    httpcore.NetworkError,
-    httpcore.ProtocolError,
-    httpcore.ProxyError,
-    httpcore.UnsupportedProtocol,
-    httpcore.ConnectionNotAvailable,
-)
-"""The roots of everything that httpcore raises."""
-
-_CUT = ("peer closed", "peer unexpectedly", "Server disconnected")
-"""How h11 and httpcore say that the connection ended early."""
+_CUT = ("peer closed", "peer unexpectedly", "can't handle event type ConnectionClosed")
+"""How h11 says that the connection ended early."""
 _MAX_QUOTED = 200
 
 
@@ -66,25 +56,16 @@ def of_os_error(error: OSError, phase: str, where: str) -> Broken:
     raise error
 
 
-def of_httpcore(error: Exception, phase: str, *, received: int, head: str) -> Broken:
-    """The fault of one of HTTPCORE's exceptions, after so many bytes of a reply that begins like ``head``."""
-    text = str(error)[:_MAX_QUOTED] or type(error).__name__
-    if isinstance(error, httpcore.LocalProtocolError):
-        # The text quotes the header, which may be the credential.
-        return Broken("protocol", "send", "the request cannot be sent: one of its headers is not valid HTTP")
-    if isinstance(error, httpcore.TimeoutException):
-        return Broken("timeout", phase, f"no answer in time: {text}")
-    if isinstance(error, httpcore.UnsupportedProtocol):
-        return Broken("address", "resolve", f"not an HTTP address: {text}")
-    if isinstance(error, httpcore.ProtocolError):
-        if not text.startswith(_CUT):
-            return Broken("protocol", phase, f"not valid HTTP: {_plain(text)}")
-        if not received:
-            return Broken("reset", phase, "the server closed the connection without an answer")
-        if phase == "headers":
-            return Broken("reset", phase, f"the connection ended inside the header block: {head}")
-        return Broken("reset", phase, f"the body was cut: {text}")
-    return Broken("reset", phase, f"the connection broke: {text}")
+def of_http(error: h11.RemoteProtocolError, phase: str, *, received: int, head: str) -> Broken:
+    """The fault of a reply that is no HTTP, after so many bytes of it; it begins like ``head``."""
+    text = str(error)[:_MAX_QUOTED]
+    if not text.startswith(_CUT):
+        return Broken("protocol", phase, f"not valid HTTP: {_plain(text)}")
+    if not received:
+        return Broken("reset", phase, "the server closed the connection without an answer")
+    if phase == "headers":
+        return Broken("reset", phase, f"the connection ended inside the header block: {head}")
+    return Broken("reset", phase, f"the body was cut: {text}")
 
 
 def _plain(text: str) -> str:

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import parse_qsl
 
-import httpcore
-
 # httpx has a command line of its own and loads it, with rich and Pygments, where it can: a quarter of what a
 # single visit costs. It takes this for "not installed".
 sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]
@@ -26,12 +24,17 @@ class Place:
     port: int
     authority: bytes
     """The ``Host`` header."""
-    url: httpcore.URL
-    origin: httpcore.Origin
+    target: bytes
+    """Path and query, as a server is asked for them."""
     shown: str
     """The URL without user and password, its query hidden."""
     secrets: tuple[tuple[str, str], ...]
     """Names and values of the query, and the user's password."""
+
+    @property
+    def absolute(self) -> bytes:
+        """The whole URL, as a proxy is asked for it."""
+        return b"%s://%s%s" % (self.scheme.encode(), self.authority, self.target)
 
     @property
     def key(self) -> tuple[str, str, int]:
@@ -52,7 +55,6 @@ def place(url: str) -> Place | None:
     port = _PORTS[scheme] if parsed.port is None else parsed.port
     if not 0 < port < 2**16:
         return None
-    core = httpcore.URL(scheme=scheme.encode(), host=host.encode(), port=port, target=parsed.raw_path)
     path = parsed.raw_path.partition(b"?")[0].decode("ascii")
     authority = parsed.netloc
     query = "?<redacted>" if parsed.query else ""
@@ -62,8 +64,7 @@ def place(url: str) -> Place | None:
         host=host,
         port=port,
         authority=authority,
-        url=core,
-        origin=core.origin,
+        target=parsed.raw_path,
         shown=f"{scheme}://{authority.decode('ascii')}{path}{query}",
         secrets=(*named, ("password", parsed.password)) if parsed.password else named,
     )

@@ -87,8 +87,8 @@ class Proxy:
             method="CONNECT", target=authority, headers=[(b"Host", authority), *self.headers]
         )
         stream.expect(MAX_REPLY)
-        await stream.write(asking.send(request) or b"")
-        await stream.write(asking.send(h11.EndOfMessage()) or b"")
+        stream.write(asking.send(request) or b"")
+        stream.write(asking.send(h11.EndOfMessage()) or b"")
         status = await _status(stream, asking)
         if status not in range(200, 300):
             raise self.refusal(status, target) or Broken(

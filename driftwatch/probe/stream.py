@@ -9,7 +9,7 @@ from types import TracebackType
 from driftwatch.evidence import Fault
 from driftwatch.probe.body import Body
 from driftwatch.probe.credential import Redactor
-from driftwatch.probe.fault import HTTPCORE, Broken, of_httpcore
+from driftwatch.probe.fault import Broken
 from driftwatch.probe.recording import EXCERPT, Recording
 from driftwatch.probe.request import Reply, Request
 from driftwatch.probe.sse import SseEvent, SseReader
@@ -42,11 +42,6 @@ class Patience:
             return True
         if isinstance(exc, Broken):
             recording.fault = exc.fault
-            return True
-        if isinstance(exc, HTTPCORE):
-            stream = recording.stream
-            received, head = (0, "") if stream is None else (stream.received, stream.describe_head())
-            recording.fault = of_httpcore(exc, recording.phase, received=received, head=head).fault
             return True
         return False
 

@@ -6,7 +6,6 @@ own trouble (no file descriptors left) are exceptions.
 """
 
 import asyncio
-import logging
 import ssl
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -23,7 +22,7 @@ from driftwatch.probe.connect import AddressFault, Resolver, SocketStream
 from driftwatch.probe.connection import Connection
 from driftwatch.probe.credential import QUERY, SESSION, Credential, Redactor
 from driftwatch.probe.encoding import Inflater, inflater
-from driftwatch.probe.fault import HTTPCORE, Broken
+from driftwatch.probe.fault import Broken
 from driftwatch.probe.place import Place, place
 from driftwatch.probe.proxy import Proxy
 from driftwatch.probe.recording import Recording
@@ -33,10 +32,6 @@ from driftwatch.probe.stream import Patience, Stream
 from driftwatch.probe.tls import Trust, explain, refused_later, together
 
 __all__ = ["Credential", "Limits", "Read", "Reply", "Request", "SseEvent", "Stream", "Wire"]
-
-# They log whole URLs and header values.
-for _name in ("httpx", "httpcore"):
-    logging.getLogger(_name).setLevel(logging.WARNING)
 
 _NO_CONNECTION = Missing("no connection was made", "no-connection", "transport/endpoint")
 _NO_TLS = Missing("the endpoint is plain HTTP, there is no certificate", "plain-http")
@@ -107,7 +102,7 @@ class Wire:
         traceback: TracebackType | None,
     ) -> None:
         while self._kept:
-            await self._kept.popitem()[1].close()
+            self._kept.popitem()[1].close()
 
     async def send(self, request: Request, *, fresh: bool = False, budget: int | None = None) -> Reply:
         """Send one request and read its reply as far as ``request.read`` says.
@@ -126,7 +121,7 @@ class Wire:
                     self._kept[key], connection = connection, self._kept.get(key)
         finally:
             if connection is not None:
-                await connection.close()
+                connection.close()
         return self._reply(recording)
 
     def stream(self, request: Request, *, budget: int | None = None) -> AbstractAsyncContextManager[Stream]:
@@ -155,7 +150,7 @@ class Wire:
             )
         finally:
             if connection is not None:
-                await connection.close()
+                connection.close()
 
     async def _ask(self, request: Request, recording: Recording, *, fresh: bool) -> Connection:
         """Send a request over a kept or a new connection, and read the header block of its reply."""
@@ -187,19 +182,19 @@ class Wire:
                 )
             except BaseException as error:
                 refused = self._refused_handshake(error, connection)
-                await connection.close()
+                connection.close()
                 if refused is not None:
                     raise refused from None
                 # The server may close a kept connection just when the next request leaves. To send it again
                 # is harmless for everything but a call of a tool.
-                unheard = isinstance(error, (Broken, *HTTPCORE)) and not connection.stream.received
+                unheard = isinstance(error, Broken) and not connection.stream.received
                 if kept is None or not unheard or request.rpc_method == "tools/call":
                     raise
                 kept, self._keeps = None, False
                 self._admit()
                 continue
             if self._proxy is not None and (refusal := self._proxy.refusal(response.status, target)):
-                await connection.close()
+                connection.close()
                 raise refusal
             recording.status = response.status
             recording.received = headers.incoming(response.headers)
@@ -215,10 +210,10 @@ class Wire:
         try:
             usable = not fresh and await kept.settle()
         except BaseException:
-            await kept.close()
+            kept.close()
             raise
         if not usable:
-            await kept.close()
+            kept.close()
             return None
         return kept
 
@@ -327,6 +322,9 @@ class Wire:
             if not framed:
                 what = "the answer may be cut: the reply has no length, and TLS ended without a goodbye"
                 raise Broken("reset", "body", what)
+        if {"content-length", "transfer-encoding"} <= {name for name, _ in recording.received}:
+            what = "Content-Length and Transfer-Encoding in one reply: not every client reads that (RFC 9112)"
+            recording.remarks.append(Remark(code="wrong-length", message=what))
         if body.size and media_type is None:
             recording.remarks.append(Remark(code="no-content-type", message="the body has no Content-Type"))
         if request.read is Read.ANSWER and request.awaits and status < HTTPStatus.MULTIPLE_CHOICES:

@@ -205,7 +205,7 @@ def test_an_endpoint_is_shown_without_its_secrets() -> None:
     assert found is not None
     assert found.shown == "https://mcp.example:8443/mcp?<redacted>"
     assert found.secrets == (("key", "abc"), ("n", "1"), ("password", "hunter2"))
-    assert found.url.target == b"/mcp?key=abc&n=1"
+    assert found.target == b"/mcp?key=abc&n=1"
 
 
 def test_a_name_becomes_its_a_label_and_brackets_go() -> None:

@@ -2,20 +2,18 @@
 
 import asyncio
 import errno
-import inspect
 import json
 import socket
 import ssl
 from typing import Any
 
-import httpcore
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from driftwatch.evidence import Exchange, Missing
 from driftwatch.probe.connect import Address
-from driftwatch.probe.fault import HTTPCORE, Broken, of_httpcore, of_os_error
+from driftwatch.probe.fault import Broken, of_os_error
 from driftwatch.probe.wire import Credential, Request
 from tests.servers.certificates import intermediate
 from tests.servers.raw import ASK, CUT, RESET, Drip, chunked, http, open_ended, serve, serve_openssl
@@ -277,24 +275,6 @@ async def test_cancellation_passes_and_closes_the_connection(open_wire: Any) -> 
 async def test_no_bytes_of_a_server_are_an_exception(open_wire: Any, parts: list[bytes]) -> None:
     exchange = await ask(open_wire, b"".join(parts))
     assert exchange.fault is not None or exchange.answer is not None or (exchange.status or 0) >= 300
-
-
-def exceptions_of(module: Any) -> list[type[Exception]]:
-    return [kind for _, kind in inspect.getmembers(module, inspect.isclass) if issubclass(kind, Exception)]
-
-
-@pytest.mark.parametrize("kind", exceptions_of(httpcore))
-@pytest.mark.parametrize("phase", ["headers", "body"])
-def test_every_exception_of_httpcore_is_a_fault(kind: type[Exception], phase: str) -> None:
-    assert issubclass(kind, HTTPCORE)
-    broken = of_httpcore(kind("what it says"), phase, received=0, head="")
-    assert broken.fault.code in {"timeout", "reset", "protocol", "address"}
-    assert broken.fault.message
-
-
-def test_what_httpcore_does_not_raise_is_not_swallowed() -> None:
-    assert exceptions_of(httpcore)
-    assert not issubclass(RuntimeError, HTTPCORE)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from tests.specimens.authorization import AUTHORIZATION
 from tests.specimens.besides import BESIDES
 from tests.specimens.certified import CERTIFIED
 from tests.specimens.doors import DOORS
+from tests.specimens.framing import FRAMING
 from tests.specimens.healthy import HEALTHY
 from tests.specimens.hostile import HOSTILE
 from tests.specimens.lists import LISTS
@@ -23,6 +24,7 @@ SPECIMENS: tuple[Specimen, ...] = (
     *LISTS,
     *STREAMS,
     *MESSAGES,
+    *FRAMING,
     *TOOL_FAULTS,
     *REFUSALS,
     *BESIDES,
