@@ -28,7 +28,7 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from driftwatch import checks, transitions
-from driftwatch.alerts.deliver import MESSAGE_HEADER, AppriseSender
+from driftwatch.alerts.deliver import MESSAGE_HEADER, AppriseSender, validate
 from driftwatch.alerts.outbox import Outbox
 from driftwatch.alerts.route import ChannelRule
 from driftwatch.config import Channel
@@ -276,7 +276,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     logging.disable()
-    AppriseSender(secrets=()).warm()
+    validate("json://localhost")  # loads Apprise, for every process that is forked from here
     with tempfile.TemporaryDirectory() as name:
         server = Receivers(("127.0.0.1", 0), Receiver)
         scene = Scene(Path(name), server.server_port, FastClock(time.monotonic()))

@@ -44,8 +44,6 @@ class Outside:
     def real(cls, config: Config) -> "Outside":
         """The machine's clock, resolver and Apprise."""
         sender = AppriseSender(secrets=config.secrets())
-        if config.channels:
-            sender.warm()
 
         def learn(secrets: Iterable[str]) -> None:
             known = tuple(secrets)
