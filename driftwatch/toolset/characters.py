@@ -87,6 +87,11 @@ class Hidden:
         return f"U+{self.code_point:04X} {self.name}"
 
 
+def hides_nothing(text: str) -> bool:
+    """True when no character of a text is hidden."""
+    return (text.isascii() and text.isprintable()) or HIDDEN.search(text) is None
+
+
 def invisible(text: str) -> tuple[Hidden, ...]:
     """Every hidden character of a text, in order."""
     found = list(HIDDEN.finditer(text))

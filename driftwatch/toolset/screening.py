@@ -4,10 +4,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple
 
 from driftwatch.model import Json
 from driftwatch.toolset.change import HIDES, NEW_LINK, STEERS, TEXT, Change
-from driftwatch.toolset.characters import HIDDEN
+from driftwatch.toolset.characters import hides_nothing
 from driftwatch.toolset.sameness import Sameness
 from driftwatch.toolset.schema.keywords import PROSE
 from driftwatch.toolset.schema.views import escape
@@ -17,15 +18,14 @@ from driftwatch.toolset.wording import listed, quote, rewording
 _SENTENCE = 4
 """Words that make a text of any string, wherever it stands."""
 
-_READ = ("title", "description", "annotations", "inputSchema", "outputSchema", "execution")
-"""The members of a tool that count, beside its name."""
+_READ = ("name", "title", "description", "annotations", "inputSchema", "outputSchema", "execution")
+"""The members of a tool that count."""
 
 
 _NEW = object()
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(NamedTuple):
     """A string somewhere in a tool."""
 
     pointer: str
@@ -59,7 +59,11 @@ def texts(new: Json, old: Json = None, sameness: Sameness | None = None) -> Iter
     alike = (sameness or Sameness()).of
     if isinstance(new, dict):
         past = old if isinstance(old, dict) else {}
-        todo = [(f"/{name}", new.get(name), past.get(name), name in PROSE) for name in ("name", *_READ)]
+        todo = [
+            (f"/{name}", new[name], past.get(name), name in PROSE)
+            for name in _READ
+            if name in new and not alike(new[name], past.get(name))
+        ]
     else:
         todo = [("", new, None, False)]
     while todo:
@@ -99,7 +103,9 @@ def screen(changes: list[Change], old: Json, new: Json, sameness: Sameness) -> l
     places = {change.pointer or "": place for place, change in enumerate(changes) if change.after is not None}
     past = _Past(old)
     fresh = [
-        item for item in texts(new, old, sameness) if item.described or item.prose or HIDDEN.search(item.text)
+        item
+        for item in texts(new, old, sameness)
+        if item.described or item.prose or not hides_nothing(item.text)
     ]
     for item in sorted(fresh, key=lambda item: (item.pointer, item.text)):
         place = _accounting(places, item.pointer)
@@ -122,19 +128,23 @@ class _Past:
     tool: Json
 
     @cached_property
+    def read(self) -> tuple[Text, ...]:
+        return tuple(texts(self.tool))
+
+    @cached_property
     def texts(self) -> frozenset[str]:
-        return frozenset(item.text for item in texts(self.tool))
+        return frozenset(item.text for item in self.read)
 
     @cached_property
     def traits(self) -> Traits:
-        return traits(texts(self.tool))
+        return traits(self.read)
 
 
 def traits(of: Iterable[Text]) -> Traits:
     """What these texts do, all together."""
     found = Traits()
     for item in of:
-        if HIDDEN.search(item.text):
+        if not hides_nothing(item.text):
             found.hidden.update(str(hidden) for hidden in invisible(item.text) if not hidden.legitimate)
         if item.prose:
             found.orders.update({phrase.key: phrase.text for phrase in steering(item.text) if phrase.order})

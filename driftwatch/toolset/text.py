@@ -5,7 +5,7 @@ import unicodedata
 from dataclasses import dataclass
 from itertools import islice
 
-from driftwatch.toolset.characters import HIDDEN, Hidden, invisible
+from driftwatch.toolset.characters import HIDDEN, Hidden, hides_nothing, invisible
 from driftwatch.toolset.orders import RULES, Rule
 
 __all__ = ["Hidden", "Phrase", "invisible", "links", "steering"]
@@ -97,7 +97,7 @@ def _matches(rule: Rule, text: str, folded: str, positions: list[int] | None) ->
 
 def _fold(text: str) -> tuple[str, list[int] | None]:
     """The text as rules see it, and for each of its characters the index it came from (None: the same)."""
-    if text.isascii() and not HIDDEN.search(text):
+    if text.isascii() and hides_nothing(text):
         return text.lower(), None
     folded: list[str] = []
     positions: list[int] = []
