@@ -1,0 +1,36 @@
+"""The words that every room shares, as types.
+
+Nothing here does anything: these are the frozen values that travel along the arrows
+``probe -> Evidence -> checks -> Report -> transitions -> store -> alerts``.
+"""
+
+from driftwatch.model.events import Event, EventKind, Silence
+from driftwatch.model.releases import DeployState, DeployVerdict, Release
+from driftwatch.model.reports import Certificate, Fingerprint, Report, SurfaceSummary
+from driftwatch.model.requests import ProbeRequest
+from driftwatch.model.results import DEPTH_CODE, Finding, Result
+from driftwatch.model.states import Depth, Era, Json, Level, Severity, State, Trigger
+
+__all__ = [
+    "DEPTH_CODE",
+    "Certificate",
+    "DeployState",
+    "DeployVerdict",
+    "Depth",
+    "Era",
+    "Event",
+    "EventKind",
+    "Finding",
+    "Fingerprint",
+    "Json",
+    "Level",
+    "ProbeRequest",
+    "Release",
+    "Report",
+    "Result",
+    "Severity",
+    "Silence",
+    "State",
+    "SurfaceSummary",
+    "Trigger",
+]
