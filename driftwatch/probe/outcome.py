@@ -37,6 +37,9 @@ _BOT_MARKERS = re.compile(
 )
 _WAIT = re.compile(r"please (wait|stand by)|one moment|moment, please", re.IGNORECASE)
 """A bot page with 403 or 429; with 503 it is as likely the owner's own maintenance page."""
+_NO_CERTIFICATE = frozenset({400, 403, 495, 496})
+_CERTIFICATE = re.compile(r"(ssl|tls|client) certificate", re.IGNORECASE)
+"""How nginx and what is made of it say it: ``No required SSL certificate was sent``."""
 _QUOTED = 160
 
 
@@ -52,6 +55,8 @@ def blocked(exchange: Exchange) -> Outcome | None:
     if is_bot_page(exchange):
         what = f"HTTP {status} with a bot-protection page: the probe was stopped before it reached the server"
         return _outcome(exchange, "bot-page", what)
+    if wants_certificate(exchange):
+        return _outcome(exchange, "client-certificate", f"HTTP {status}{_said(exchange)}")
     if status == HTTPStatus.UNAUTHORIZED or (
         status == HTTPStatus.FORBIDDEN and exchange.header("www-authenticate") is not None
     ):
@@ -69,6 +74,13 @@ def blocked(exchange: Exchange) -> Outcome | None:
     if eras.ok(exchange) and exchange.fault is not None and exchange.fault.code in _NETWORK:
         return _of_fault(exchange)
     return None
+
+
+def wants_certificate(exchange: Exchange) -> bool:
+    """Whether a proxy refuses the client's certificate, or misses it, in HTTP: the handshake let it pass."""
+    if exchange.status not in _NO_CERTIFICATE or exchange.answer is not None:
+        return False
+    return _CERTIFICATE.search(exchange.words) is not None
 
 
 def is_transient(exchange: Exchange) -> bool:

@@ -12,6 +12,7 @@ from driftwatch.transitions.values import (
     ARITHMETIC,
     EXPIRY,
     FINGERPRINT,
+    NOT_APPLICABLE,
     check_subject,
     code_of,
     is_better,
@@ -239,6 +240,7 @@ def _verdict(ledger: Ledger, step: Step, result: Result, causes: Causes) -> Verd
     # What could not be checked before either has another reason now: no news for anybody who has to act,
     # except where it hides others.
     unseen = state_of(before) is State.NOT_CHECKED is state
+    inapplicable = after == NOT_APPLICABLE
     quiet = unseen and not good and result.check not in causes.blocks
     if state_of(before) is State.NOT_CHECKED is not state and only_unseen and (good or _is_shadow(result)):
         kind, level, good = EventKind.COVERAGE_BACK, Level.INFO, True
@@ -247,15 +249,17 @@ def _verdict(ledger: Ledger, step: Step, result: Result, causes: Causes) -> Verd
     elif quiet:
         kind, level = EventKind.CHANGE, Level.INFO
     elif state is State.NOT_CHECKED:
-        kind, level = EventKind.COVERAGE_LOST, Level.WARNING
+        # A rule that another era or revision has is nothing that anybody misses.
+        kind, level = EventKind.COVERAGE_LOST, Level.INFO if inapplicable else Level.WARNING
     else:
         kind, level = EventKind.CHANGE, _LEVELS.get(result.state, Level.WARNING)
+    tracked = not quiet and not inapplicable
     blocked = causes.blocks.get(result.check, ()) if state is not State.VERIFIED else _freed(ledger, result)
     return Verdict(
         kind=kind,
         level=level,
         good=good,
-        tracked=not quiet,
+        tracked=tracked,
         alerts=not quiet,
         details={
             "result": result_json(result),

@@ -10,13 +10,10 @@ from driftwatch.model import Event, EventKind, Json, Level, Report, State
 from driftwatch.transitions.changes import Changes, ConfirmProbe, Interval
 from driftwatch.transitions.confirmation import Outcome, Step, departures, unblocked
 from driftwatch.transitions.memory import Incident, Memory, Policy, SubjectState, TlsNotice
-from driftwatch.transitions.values import check_subject, state_of
+from driftwatch.transitions.values import NOT_APPLICABLE, check_subject, state_of
 
 _NAMESPACE = uuid.UUID("6f0d4c1e-54a3-5d0b-9a5e-0d8f1c1b7a11")
 """Of the ids of events and incidents. They are persisted: it never changes."""
-
-_NOT_APPLICABLE = f"{State.NOT_CHECKED}:not-applicable"
-"""The value of a check whose rule another era or revision has."""
 
 _TOLD_SINCE_THE_BEGINNING = frozenset({EventKind.RECOVERY, EventKind.COVERAGE_BACK})
 
@@ -285,7 +282,7 @@ class Ledger:
         folded: dict[EventKind, list[Json]] = {EventKind.COVERAGE_BACK: [], EventKind.COVERAGE_LOST: []}
         for number, event in enumerate(self._events):
             ends = (event.before, event.after)
-            if event.kind in folded and event.subject and _NOT_APPLICABLE in ends and event.alerts:
+            if event.kind in folded and event.subject and NOT_APPLICABLE in ends and event.alerts:
                 folded[event.kind].append(event.subject.removeprefix("check:"))
                 self._events[number] = replace(event, alerts=False)
         era = self._events[place]

@@ -28,6 +28,9 @@ EXPIRY = "tls/expiry"
 ARITHMETIC = frozenset({EXPIRY})
 """Checks that compare a date with the clock: a second look cannot say anything else."""
 
+NOT_APPLICABLE = f"{State.NOT_CHECKED}:not-applicable"
+"""The value of a check whose rule another era or revision has."""
+
 _STATES = {state.value: state for state in State}
 _RANK: Mapping[State | None, int] = {State.VERIFIED: 0, State.OBSERVED_RISK: 1, State.FAILED: 2}
 

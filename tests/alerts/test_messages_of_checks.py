@@ -397,3 +397,40 @@ def test_first_probes_that_find_the_same_share_a_section(event: Any, message: Me
     said = message(*looks)
     assert said.startswith("[driftwatch] 3 servers: first probe: 1 check failed\n")
     assert said.count("refused without a word") == 1
+
+
+@pytest.mark.parametrize(
+    ("check", "eras", "affected"),
+    [
+        ("transport/content-type", ("modern", "legacy"), "every client"),
+        ("transport/content-type", ("modern",), "clients of 2026-07-28"),
+        ("mcp/initialized-ack", ("legacy",), "clients that begin with initialize"),
+        ("transport/redirect", (None,), "every client"),
+        ("transport/origin", ("modern",), None),
+    ],
+)
+def test_a_failure_at_the_first_steps_concerns_every_client_of_its_era(
+    event: Any, message: Message, check: str, eras: tuple[str | None, ...], affected: str | None
+) -> None:
+    found = [finding("html", "Content-Type", "It is wrong.", "right", "wrong", era=era) for era in eras]
+    said = message(event(EventKind.CHANGE, subject=f"check:{check}", result=result(check, *found)))
+    told = [line for line in said.splitlines() if line.startswith("Affected: ")]
+    assert told == ([f"Affected: {affected}"] if affected else [])
+
+
+@pytest.mark.parametrize(("code", "sections"), [("http-4xx", 2), ("http-5xx", 1)])
+def test_servers_that_refuse_for_different_reasons_are_told_apart(
+    event: Any, message: Message, code: str, sections: int
+) -> None:
+    def refused(server: str, why: str) -> Any:
+        found = finding(code, "https://api.example/mcp", f"No usable answer to a POST: {why}.", "", why)
+        return event(
+            EventKind.CHANGE,
+            server=server,
+            after=f"failed:{code}",
+            result=result("transport/endpoint", found),
+        )
+
+    said = message(refused("api-one", "HTTP 413"), refused("api-two", "HTTP 421"))
+    assert ("api-one: down" in said) == (sections > 1)
+    assert ("HTTP 421" in said) == (sections > 1)

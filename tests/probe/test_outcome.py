@@ -235,8 +235,8 @@ def test_reachable_means_that_any_http_answer_came(answers: list[Exchange], *, r
     [
         (exchange(421, excerpt="Invalid Host header"), 'HTTP 421 to initialize: "Invalid Host header"'),
         (
-            exchange(400, excerpt="<title>400 No required SSL certificate was sent</title>", headers=HTML),
-            'HTTP 400 to initialize: "No required SSL certificate was sent"',
+            exchange(400, excerpt="<title>400 The plain HTTP request was sent to HTTPS port</title>"),
+            'HTTP 400 to initialize: "The plain HTTP request was sent to HTTPS port"',
         ),
         (exchange(503, excerpt="<h1>Back at noon</h1>"), 'HTTP 503 to initialize: "Back at noon"'),
         (exchange(403, excerpt='{"message": "policy 7"}'), 'HTTP 403 to initialize: "policy 7"'),
@@ -248,3 +248,19 @@ def test_reachable_means_that_any_http_answer_came(answers: list[Exchange], *, r
 )
 def test_a_page_that_came_instead_is_quoted(answer: Exchange, message: str) -> None:
     assert outcome.conclude([opening(answer)]).message == message
+
+
+@pytest.mark.parametrize(
+    ("said", "code"),
+    [
+        ("<title>400 No required SSL certificate was sent</title>", "client-certificate"),
+        ("<title>400 The SSL certificate error</title>", "client-certificate"),
+        ("Client certificate required", "client-certificate"),
+        ("<title>400 Bad Request</title>", "http-4xx"),
+    ],
+)
+def test_a_client_certificate_that_is_missed_after_the_handshake_is_a_shut_door(said: str, code: str) -> None:
+    found = outcome.conclude([opening(exchange(400, excerpt=said, headers=HTML))])
+    assert found.code == code
+    answered = error(-32600, "no client certificate in params")
+    assert outcome.conclude([opening(answered)]).code == "no-handshake"

@@ -98,3 +98,12 @@ def test_the_result_behind_a_state_is_kept_fresh() -> None:
 
 def test_another_reason_for_not_checking_is_history_and_no_message() -> None:
     assert told("verified", "not_checked:a", "not_checked:b") == []
+
+
+def test_a_rule_that_ceases_to_apply_is_told_and_missed_by_nobody() -> None:
+    timeline = Timeline()
+    timeline.probe(HEALTHY)
+    timeline.probes(3, HEALTHY.but(tool__name_charset="not_checked:not-applicable"))
+    assert timeline.alerts == ["info coverage_lost tool/name-charset verified -> not_checked:not-applicable"]
+    assert timeline.memory
+    assert timeline.memory.incidents == {}

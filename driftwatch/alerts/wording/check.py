@@ -1,9 +1,9 @@
 """Checks: changed, recovered, not checked any more or again, and what was wrong in the first probe."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from driftwatch.alerts.text import count, duration, foreign, label, listed
+from driftwatch.alerts.wording.doors import DOWN, ROOT, closed_door, down_words
 from driftwatch.alerts.wording.note import (
     Note,
     Voice,
@@ -18,79 +18,32 @@ from driftwatch.alerts.wording.note import (
     strings,
     words,
 )
-from driftwatch.model import Event, Json, Level, State
+from driftwatch.model import Era, Event, Json, Level, State
 
+EVERYONE = frozenset(
+    {
+        "mcp/envelope",
+        "mcp/initialized-ack",
+        "mcp/message-text",
+        "tools/pagination",
+        "transport/accept-sse",
+        "transport/content-type",
+        "transport/redirect",
+    }
+)
+"""Checks whose failure meets every client of an era, at its first steps."""
 
-@dataclass(frozen=True, slots=True)
-class Closed:
-    """A door that is shut: why, for whom besides, and what to do."""
-
-    why: str
-    affected: str
-    fix: str
-
-
-ROOT = "transport/endpoint"
-DOORS = frozenset({ROOT, "tls/chain"})
-"""The root checks that are about getting in at all."""
+BY_ERA = {
+    Era.MODERN.value: "clients of 2026-07-28",
+    Era.LEGACY.value: "clients that begin with initialize",
+    Era.HTTP_SSE.value: "clients of the HTTP+SSE transport",
+}
+"""Every client that meets the findings of one era."""
 
 OURS = "auth/credential"
 """The check of the probe's own credential: it hides everything and hurts nobody."""
 
-DOWN = {
-    "dns": "the name does not resolve",
-    "refused": "connection refused",
-    "timeout": "no answer in time",
-    "reset": "connection reset",
-    "http-4xx": "it refuses the first request",
-    "http-5xx": "it answers with a server error",
-    "no-handshake": "it refuses the handshake",
-    "not-mcp": "what answers is not an MCP server",
-    "redirect": "it redirects to where no client follows",
-}
-"""The root check's codes in words for a lock screen."""
-
-CLOSED = {
-    "auth": Closed(
-        "it asks for credentials",
-        "clients that come without a credential, as driftwatch does",
-        "Where a sign-in is meant, give driftwatch a credential of its own (`token_file`, `[server.oauth]`). "
-        "Otherwise look at what was put in front of the MCP route, or changed in the last release.",
-    ),
-    "forbidden": Closed(
-        "it answers 403",
-        "every client, unless the rule is about driftwatch alone",
-        "Look at the firewall or gateway in front for a rule that refuses POST, JSON or unknown clients on "
-        "the MCP route; its log names the rule. Let driftwatch through by its address or its User-Agent.",
-    ),
-    "rate-limited": Closed(
-        "it limits how often it is asked",
-        "driftwatch, and the clients that share its limit",
-        "Raise the limit for driftwatch's address, or let it come less often (`interval`, `full_interval`).",
-    ),
-    "client-certificate": Closed(
-        "it takes no client without a certificate of its own",
-        "clients without a certificate that it takes",
-        "Give driftwatch a client certificate (`client_cert`, `client_key`), or renew the one it has: the "
-        "files are read again when they change.",
-    ),
-    "bot-page": Closed(
-        "a bot-protection page answers",
-        "every client: an agent cannot solve the page",
-        "Exempt the MCP route from bot protection: what connects there are programs.",
-    ),
-    "address": Closed(
-        "it resolves to an address that is never asked",
-        "driftwatch, and clients that refuse such addresses",
-        "Look at the name in DNS: it leads to a link-local or metadata address.",
-    ),
-    "proxy": Closed(
-        "the way out through the proxy is shut",
-        "driftwatch alone",
-        "Look at the proxy that is configured for this server (`proxy`): it is what refused.",
-    ),
-}
-"""The root checks' codes for a door that is shut, behind which the server may well be in order."""
+OURS_ALONE = "driftwatch alone, unless other credentials ended with its own"
 
 PER_TOOL = frozenset({"tool", "schema"})
 """The families whose findings make no sense without the tool's name."""
@@ -125,14 +78,15 @@ def change(event: Event, voice: Voice) -> Note:
         since=began(event),
         release=release(event.details),
         blocks=len(blocked),
-        affected=_affected(
+        affected=OURS_ALONE
+        if check == OURS
+        else _affected(
             findings,
-            everyone=bool(down or blocked) and state(event.after) == State.FAILED,
-        )
-        if check != OURS
-        else "driftwatch alone, unless other credentials ended with its own",
+            everyone=bool(down or blocked or check in EVERYONE) and state(event.after) == State.FAILED,
+        ),
         fix=voice.fix(check) if state(event.after) != State.NOT_CHECKED else None,
-        alike=_alike(event, () if down else said),
+        # A status below 500 has its cause at the server itself, so that its words tell two servers apart.
+        alike=_alike(event, said if not down or code(event.after) == "http-4xx" else ()),
     )
 
 
@@ -183,7 +137,7 @@ def coverage_lost(event: Event, _voice: Voice) -> Note:
     """A check that used to be exercised no longer is, for a reason of its own."""
     check, result = check_of(event), _result(event)
     why = foreign(str(result.get("reason") or "no reason was given"))
-    closed = _closed(check, event.after)
+    closed = closed_door(check, event.after)
     return Note(
         server=event.server,
         level=event.level,
@@ -209,7 +163,7 @@ def coverage_back(event: Event, voice: Voice) -> Note:
     """A check is exercised again."""
     check = check_of(event)
     lasted = duration(ended(event) - began(event))
-    closed = _closed(check, event.before)
+    closed = closed_door(check, event.before)
     return Note(
         server=event.server,
         level=event.level,
@@ -289,18 +243,6 @@ def settled(event: Event, voice: Voice) -> Note:
     )
 
 
-def down_words(check: str, value: str | None) -> str | None:
-    """Why nothing can be asked of the server, in words; None when that is not the case."""
-    if check != ROOT or state(value) != State.FAILED:
-        return None
-    return DOWN.get(code(value), foreign(code(value), 40) or "no usable answer")
-
-
-def _closed(check: str, value: str | None) -> Closed | None:
-    """The shut door that keeps a root check from being looked at; None where that is not the case."""
-    return CLOSED.get(code(value)) if check in DOORS and state(value) == State.NOT_CHECKED else None
-
-
 def _phrase(check: str, value: str | None, result: Mapping[str, Json], said: Sequence[str]) -> str:
     what = f"{check} {TALLY.get(state(value), 'changed')}"
     if len(said) > 1:
@@ -353,7 +295,10 @@ def _affected(findings: Sequence[Mapping[str, Json]], *, everyone: bool) -> str 
     clients = dict.fromkeys(client for finding in findings for client in strings(finding.get("clients")))
     if clients:
         return listed((label(client) for client in clients), shown=6)
-    return "every client" if everyone else None
+    if not everyone:
+        return None
+    eras = {finding.get("era") for finding in findings}
+    return BY_ERA.get(str(eras.pop()), "every client") if len(eras) == 1 else "every client"
 
 
 def _alike(event: Event, said: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ from shlex import quote
 
 from driftwatch.alerts.text import count, duration, foreign, label, listed
 from driftwatch.alerts.wording.calm import subject_words, value_words
-from driftwatch.alerts.wording.check import down_words
+from driftwatch.alerts.wording.doors import down_words
 from driftwatch.alerts.wording.note import Note, Voice, time_of
 from driftwatch.model import Event, Json
 
