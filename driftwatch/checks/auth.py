@@ -163,9 +163,13 @@ def credential(
         those of your users: when it expires or is revoked, theirs may have been too.
 
     How to fix it:
-        Renew the token or the client's secret where it is configured; a file is read again before every
-        probe. For OAuth, the measured answer of the token endpoint names what is wrong.
+        Renew the token, the client's secret or the client certificate where it is configured; a file is read
+        again before every probe once it has changed. For OAuth, the measured answer of the token endpoint
+        names what is wrong.
     """
+    if outcome.code == "certificate-file":
+        what = "A certificate file that driftwatch was given cannot be used."
+        return [_own(credential, outcome.code, what, "PEM files that can be read", outcome.message)]
     if credential == ANONYMOUS:
         return NotChecked("no credential is configured", "no-credential")
     if outcome.code == "token":

@@ -52,7 +52,7 @@ def endpoint(url: str, outcome: Outcome, surfaces: tuple[Surface, ...], credenti
         Where only the old HTTP+SSE transport answers, move to Streamable HTTP; it has been deprecated since
         2025-03-26 and clients are dropping it.
     """
-    if outcome.code in {"certificate", "tls", "token"}:
+    if outcome.blocker.cause != "transport/endpoint":
         return NotChecked.of(outcome.blocker)
     if outcome.code in _SHUT:
         refused = credential != ANONYMOUS and outcome.code in REFUSES_CREDENTIAL

@@ -24,7 +24,12 @@ NEEDS_FULL = Missing("a light probe does not exercise it", DEPTH_CODE)
 NO_AUTHORIZATION = Missing("the server does not ask for credentials (authorization is optional)", "no-auth")
 """What an open server leaves to see of authorization."""
 
-_ROOTS = {"certificate": "tls/chain", "tls": "tls/chain", "token": "auth/credential"}
+_ROOTS = {
+    "certificate": "tls/chain",
+    "tls": "tls/chain",
+    "token": "auth/credential",
+    "certificate-file": "auth/credential",
+}
 """The root check of an outcome, where it is not ``transport/endpoint``."""
 
 

@@ -1,6 +1,8 @@
 """Trust settings, and what a handshake that failed says."""
 
 import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -71,7 +73,7 @@ class TrustStore:
     """
 
     def __init__(self) -> None:
-        self._known: dict[tuple[Path | None, ...], tuple[tuple[tuple[int, int], ...], Trust]] = {}
+        self._known: dict[tuple[Path | None, ...], tuple[tuple[tuple[int, ...], ...], Trust]] = {}
 
     def get(
         self,
@@ -86,7 +88,7 @@ class TrustStore:
         """
         setting = (ca_file, client_cert, client_key)
         stats = [file.stat() for file in setting if file is not None]
-        stamps = tuple((at.st_mtime_ns, at.st_size) for at in stats)
+        stamps = tuple((at.st_ino, at.st_ctime_ns, at.st_mtime_ns, at.st_size) for at in stats)
         known = self._known.get(setting)
         if known is None or known[0] != stamps:
             trust = Trust(*setting)
@@ -106,11 +108,33 @@ def _context(ca_file: Path | None, client_cert: Path | None, client_key: Path | 
     context.set_alpn_protocols([ALPN])
     context.load_verify_locations(cafile=certifi.where())
     if ca_file is not None:
-        context.load_verify_locations(cafile=ca_file)
+        with _named(ca_file):
+            context.load_verify_locations(cafile=ca_file)
     if client_cert is not None:
-        # Without a password function OpenSSL would ask the terminal for the passphrase of an encrypted key.
-        context.load_cert_chain(client_cert, client_key, password=lambda: b"")
+        with _named(client_cert):
+            # Without a password function OpenSSL would ask the terminal for an encrypted key's passphrase.
+            context.load_cert_chain(client_cert, client_key, password=lambda: b"")
     return context
+
+
+@contextmanager
+def _named(file: Path) -> Iterator[None]:
+    """Give what OpenSSL says about a file the file's name."""
+    try:
+        yield
+    except ssl.SSLError as error:
+        error.filename = str(file)
+        raise
+
+
+def file_fault(why: OSError) -> str:
+    """What is wrong with a certificate file, in words, for what ``TrustStore.get`` raised."""
+    if isinstance(why, ssl.SSLError):
+        # Of a text that is no PEM at all, what OpenSSL says differs from one Python to the next.
+        reason = "not a usable PEM file" if "PEM" in (why.reason or "PEM") else ssl_reason(why)
+    else:
+        reason = why.strerror or type(why).__name__
+    return f"{why.filename}: {reason}" if why.filename else reason
 
 
 def together(known: Tls | Missing, found: Tls) -> Tls:

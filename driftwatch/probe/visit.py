@@ -22,7 +22,7 @@ from driftwatch.probe.request import Limits
 from driftwatch.probe.source import Errand, Unavailable
 from driftwatch.probe.steps import Seen
 from driftwatch.probe.target import Target
-from driftwatch.probe.tls import TrustStore
+from driftwatch.probe.tls import TrustStore, file_fault
 from driftwatch.probe.wire import Wire
 
 
@@ -66,12 +66,19 @@ async def probe(
     Never raises for a fault of the server, whatever it is. Takes at most the target's deadline and
     ``FAREWELL_S``, and oauth.DEADLINE_S where a token has to be got; a slow tool and a burst, which only the
     configuration asks for, take their own time after it. Every session that the server issued is ended with
-    DELETE, also when the visit fails or is cancelled. Without a token no visit is made. Raises OSError or
-    ssl.SSLError when a configured certificate file cannot be read.
+    DELETE, also when the visit fails or is cancelled. Without a token, or with a certificate file that cannot
+    be used, no visit is made.
     """
     clock = asyncio.get_running_loop().time
     begun, taken_at = clock(), now()
-    roots = trust.get(ca_file=target.ca_file, client_cert=target.client_cert, client_key=target.client_key)
+    try:
+        roots = trust.get(
+            ca_file=target.ca_file, client_cert=target.client_cert, client_key=target.client_key
+        )
+    except OSError as why:
+        message = f"a configured certificate file cannot be used: {file_fault(why)}"
+        found = Outcome(code="certificate-file", message=message, status=None, reachable=False)
+        return _evidence(target, found, taken_at=taken_at, depth=depth, trigger=trigger)
 
     def wire(url: str, credential: Credential | None, limits: Limits) -> Wire:
         return Wire(

@@ -12,7 +12,7 @@ from driftwatch.judging import judge
 from driftwatch.model import DEPTH_CODE, Depth, Result, State, Trigger
 from driftwatch.probe import Credential, SystemResolver, Target, TrustStore, probe
 from driftwatch.probe.source import TokenFile
-from tests.servers.certificates import intermediate
+from tests.servers.certificates import intermediate, root
 from tests.specimens.authorization import DOCUMENT, PATH, ROOT, Gate
 from tests.specimens.http import Answer, Incoming, serving
 from tests.specimens.mcp import Mcp, page_html
@@ -320,3 +320,37 @@ async def test_a_renewed_token_file_is_used_without_a_restart(tmp_path: Path) ->
         assert state(evidence, "auth/credential") == (State.FAILED, "token")
         assert "two words" not in str(to_json(evidence))
         assert str(tmp_path) not in str(to_json(evidence))
+
+
+@pytest.mark.parametrize("content", [None, "no certificate"])
+async def test_a_certificate_file_that_cannot_be_used_is_a_fault_of_ours(
+    content: str | None, ca_file: Path, tmp_path: Path
+) -> None:
+    """It is read again before the next probe: a file that is just being replaced mends itself."""
+    client = tmp_path / "client.pem"
+    if content is not None:
+        client.write_text(content)
+    trust, tls = TrustStore(), intermediate().issue("127.0.0.1").context()
+    async with serving(Mcp().respond, context=tls) as loopback:
+        target = Target(name="specimen", url=loopback.url(), ca_file=ca_file, client_cert=client)
+
+        async def look() -> Evidence:
+            return await probe(
+                target,
+                depth=Depth.FULL,
+                trigger=Trigger.MANUAL,
+                trust=trust,
+                resolver=SystemResolver(),
+                now=lambda: datetime.now(UTC),
+            )
+
+        evidence = await look()
+        assert loopback.connections == 0
+        client.write_bytes(root().issue("driftwatch").pem())
+        mended = await look()
+    assert state(evidence, "auth/credential") == (State.FAILED, "certificate-file")
+    assert "client.pem" in evidence.outcome.message
+    for check in ("transport/endpoint", "tls/chain", "release/fingerprint"):
+        assert state(evidence, check) == (State.NOT_CHECKED, "certificate-file")
+    assert from_json(to_json(evidence)) == evidence
+    assert state(mended, "transport/endpoint") == (State.VERIFIED, None)

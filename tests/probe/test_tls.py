@@ -1,5 +1,6 @@
 """The certificate facts of the very connection, good and bad; run on every Python that is supported."""
 
+import os
 import ssl
 from collections.abc import Callable
 from dataclasses import replace
@@ -284,6 +285,16 @@ def test_a_file_that_changed_is_loaded_again(tmp_path: Path) -> None:
     file.write_bytes(root().certificate.public_bytes(Encoding.PEM))
     first = store.get(ca_file=file)
     file.write_bytes(file.read_bytes() + intermediate().certificate.public_bytes(Encoding.PEM))
+    assert store.get(ca_file=file) is not first
+
+
+def test_a_file_that_was_replaced_by_one_as_large_and_as_old_is_loaded_again(tmp_path: Path) -> None:
+    store, file = TrustStore(), tmp_path / "roots.pem"
+    file.write_bytes(root().certificate.public_bytes(Encoding.PEM))
+    first, before = store.get(ca_file=file), file.stat()
+    (tmp_path / "new.pem").write_bytes(file.read_bytes())
+    (tmp_path / "new.pem").replace(file)
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert store.get(ca_file=file) is not first
 
 
