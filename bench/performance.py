@@ -1,6 +1,6 @@
 """Runs the benches one after the other and writes docs/performance.md from what they print.
 
-    python -m bench.performance [--quick] [--only NAME...]
+    python -m bench.performance [--quick] [--only NAME,...]
 
 Takes about an hour on a quiet machine; ``--quick`` leaves the large fleets and the soak out. What was not
 run keeps its former section. Figures are what this machine gave; compare them with each other, not with
@@ -54,9 +54,9 @@ BENCHES = (
         "light",
         "A light probe",
         "The same requests over bare sockets, with driftwatch, and with the official client.",
-        ("bench/probe.py",),
+        ("-m", "bench.probe"),
     ),
-    Bench("full", "A full probe", "The same requests over bare sockets.", ("bench/probe.py", "--full")),
+    Bench("full", "A full probe", "The same requests over bare sockets.", ("-m", "bench.probe", "--full")),
     Bench(
         "toolset",
         "Fingerprint and diff",
@@ -138,10 +138,13 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--only", nargs="*", choices=[bench.name for bench in BENCHES])
+    parser.add_argument("--only", nargs="+", metavar="NAME", default=[])
     arguments = parser.parse_args()
+    wanted = [name for given in arguments.only for name in given.split(",")]
+    if unknown := set(wanted) - {bench.name for bench in BENCHES}:
+        parser.error(f"no such bench: {', '.join(sorted(unknown))}")
     for bench in BENCHES:
-        if (arguments.only and bench.name not in arguments.only) or (arguments.quick and bench.large):
+        if (wanted and bench.name not in wanted) or (arguments.quick and bench.large):
             continue
         now = {**sections(), bench.title: run(bench)}
         PAGE.write_text(

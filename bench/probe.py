@@ -1,10 +1,11 @@
 """CPU of one probe, side by side in one run: bare sockets, driftwatch, the official mcp client.
 
-    python bench/probe.py [--full] [--rounds N] [--repeat N] [URL]
+    python -m bench.probe [--full] [--rounds N] [--repeat N] [URL]
 
-Without a URL the demo's sample server runs in a process of its own, once with both eras, once with the modern
-one only. The floor replays the very bytes that driftwatch sent, recorded by a proxy in between, over bare
-asyncio streams and reads each answer to its end. Figures are process CPU: the server's work does not count.
+Without a URL the demo's sample server runs in a process of its own: in the modern era only, in the legacy
+one only, in both. The floor replays the very bytes that driftwatch sent, recorded by a proxy in between, over
+bare asyncio streams and reads each answer to its end. Contenders take turns, so that a noisy machine hurts
+all alike. Figures are process CPU: the server's work does not count.
 """
 
 import argparse
@@ -14,6 +15,7 @@ import statistics
 import time
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
+from functools import partial
 from multiprocessing.connection import Connection
 from urllib.parse import urlsplit
 
@@ -27,11 +29,18 @@ from driftwatch.web.server import HttpServer
 Visit = Callable[[], Awaitable[object]]
 
 
-def serve(ready: Connection, *, legacy: bool) -> None:
+SERVERS: dict[str, Callable[[], SampleServer]] = {
+    "modern only": partial(SampleServer, legacy=False),
+    "legacy only": partial(SampleServer, modern=False),
+    "dual era": SampleServer,
+}
+
+
+def serve(ready: Connection, make: Callable[[], SampleServer]) -> None:
     """Run the sample server until the process is ended."""
     server = HttpServer("127.0.0.1", 0)
     ready.send(server.port)
-    asyncio.run(server.run(SampleServer(legacy=legacy).application))
+    asyncio.run(server.run(make().application))
 
 
 class Recorder:
@@ -40,9 +49,19 @@ class Recorder:
     def __init__(self, host: str, port: int) -> None:
         self.host, self.port = host, port
         self.dialogues: list[list[bytes]] = []
+        self._tasks: set[asyncio.Task[None]] = set()
 
-    async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Serve one connection."""
+    def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Serve one connection, in a task that does not outlive the recording."""
+        self._tasks.add(asyncio.create_task(self._serve(reader, writer)))
+
+    async def stop(self) -> None:
+        """End what is still open."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         there, away = await asyncio.open_connection(self.host, self.port)
         requests: list[bytes] = []
         self.dialogues.append(requests)
@@ -65,8 +84,11 @@ class Recorder:
                 writer.write(data)
             writer.close()
 
-        await asyncio.gather(outward(), inward(), return_exceptions=True)
-        away.close()
+        try:
+            await asyncio.gather(outward(), inward(), return_exceptions=True)
+        finally:
+            away.close()
+            writer.close()
 
 
 async def read_answer(reader: asyncio.StreamReader) -> None:
@@ -91,17 +113,19 @@ async def bare(host: str, port: int, dialogues: list[list[bytes]]) -> None:
         await writer.wait_closed()
 
 
-async def cpu_ms(visit: Visit, rounds: int, repeat: int) -> tuple[float, float]:
-    """The median and the smallest CPU of one visit in milliseconds, over ``repeat`` batches of ``rounds``."""
-    for _ in range(10):
-        await visit()
-    figures = []
-    for _ in range(repeat):
-        began = time.process_time()
-        for _ in range(rounds):
+async def cpu_ms(visits: dict[str, Visit], rounds: int, repeat: int) -> dict[str, list[float]]:
+    """The CPU of one visit of each contender in milliseconds, in ``repeat`` batches of ``rounds``."""
+    figures: dict[str, list[float]] = {name: [] for name in visits}
+    for visit in visits.values():
+        for _ in range(5):
             await visit()
-        figures.append((time.process_time() - began) / rounds * 1000)
-    return statistics.median(figures), min(figures)
+    for _ in range(repeat):
+        for name, visit in visits.items():
+            began = time.process_time()
+            for _ in range(rounds):
+                await visit()
+            figures[name].append((time.process_time() - began) / rounds * 1000)
+    return figures
 
 
 async def measure(name: str, url: str, rounds: int, repeat: int, depth: Depth) -> None:
@@ -122,7 +146,8 @@ async def measure(name: str, url: str, rounds: int, repeat: int, depth: Depth) -
 
     recorder = Recorder(host, port)
     async with await asyncio.start_server(recorder, "127.0.0.1", 0) as proxy:
-        recorded = await visit(f"http://127.0.0.1:{proxy.sockets[0].getsockname()[1]}{parts.path}")
+        await visit(f"http://127.0.0.1:{proxy.sockets[0].getsockname()[1]}{parts.path}")
+        await recorder.stop()
     dialogues = recorder.dialogues
     requests = sum(map(len, dialogues))
 
@@ -137,11 +162,10 @@ async def measure(name: str, url: str, rounds: int, repeat: int, depth: Depth) -
     }
     print(f"\n{name}, {depth.value}: {requests} requests on {len(dialogues)} connections")
     floor = 0.0
-    for label, contender in contenders.items():
-        median, best = await cpu_ms(contender, rounds, repeat)
+    for label, figures in (await cpu_ms(contenders, rounds, repeat)).items():
+        median, best = statistics.median(figures), min(figures)
         floor = floor or median
-        print(f"  {label:<42} {median:7.2f} ms CPU (best {best:.2f})  {median / floor:5.2f}x")
-    del recorded
+        print(f"  {label:<42} {median:7.2f} ms CPU (best {best:.2f})  {median / floor:5.2f}x", flush=True)
 
 
 def mcp_clients(url: str) -> dict[str, Visit]:
@@ -170,24 +194,22 @@ def mcp_clients(url: str) -> dict[str, Visit]:
 
 
 def main() -> None:
-    """Measure a given server, or both kinds of the sample server."""
+    """Measure a given server, or each kind of the sample server."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("url", nargs="?")
     parser.add_argument("--full", action="store_true", help="a full probe instead of a light one")
-    parser.add_argument("--rounds", type=int, default=100)
+    parser.add_argument("--rounds", type=int, default=30)
     parser.add_argument("--repeat", type=int, default=5)
     given = parser.parse_args()
     depth = Depth.FULL if given.full else Depth.LIGHT
     if given.url:
         asyncio.run(measure(given.url, given.url, given.rounds, given.repeat, depth))
         return
-    for name, legacy in (("modern only", False), ("dual era", True)):
+    for name, make in SERVERS.items():
         here, there = multiprocessing.Pipe()
-        process = multiprocessing.get_context("spawn").Process(
-            target=serve, args=(there,), kwargs={"legacy": legacy}, daemon=True
-        )
+        process = multiprocessing.get_context("spawn").Process(target=serve, args=(there, make), daemon=True)
         process.start()
         url = f"http://127.0.0.1:{here.recv()}/mcp"
         asyncio.run(measure(f"sample server, {name}", url, given.rounds, given.repeat, depth))

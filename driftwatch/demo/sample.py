@@ -78,8 +78,9 @@ RELEASES: Mapping[str, tuple[dict[str, Json], ...]] = MappingProxyType(
 class SampleServer:
     """A dual-era Streamable HTTP server at ``/mcp``."""
 
-    def __init__(self, release: str = "v1", *, legacy: bool = True) -> None:
-        """Serve the tools of a release by its name in RELEASES; without ``legacy`` in the modern era only."""
+    def __init__(self, release: str = "v1", *, modern: bool = True, legacy: bool = True) -> None:
+        """Serve the tools of a release by its name in RELEASES, in both eras or in one."""
+        self._speaks_modern = modern
         self._speaks_legacy = legacy
         self.tools: tuple[dict[str, Json], ...] = ()
         self.release = ""
@@ -112,7 +113,8 @@ class SampleServer:
             return _error(None, -32700, "Parse error", 400)
         if not isinstance(message, dict) or not isinstance(message.get("method"), str):
             return _error(None, -32600, "Invalid request", 400)
-        if request.headers.get("mcp-protocol-version", "") in {"", *LEGACY}:
+        older = request.headers.get("mcp-protocol-version", "") in {"", *LEGACY}
+        if older or not self._speaks_modern:
             if not self._speaks_legacy:
                 data = {"supported": [MODERN], "requested": _params(message).get("protocolVersion")}
                 return _error(message, -32022, "Unsupported protocol version", 400, data)
