@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 
 IP = IPv4Address | IPv6Address
@@ -37,6 +38,7 @@ class Address:
         return f"[{self.ip}]:{self.port}" if self.ip.version == 6 else f"{self.ip}:{self.port}"  # noqa: PLR2004
 
 
+@lru_cache(maxsize=1024)
 def refusal(ip: IP, *, named_by_server: bool) -> str | None:
     """Why no connection to this address may be made, or None when it may.
 

@@ -138,7 +138,9 @@ class Body:
                 (Remark(code="unterminated-event", message="the last event has no blank line after it"),)
             )
             return
-        self.fault = unreadable or Fault(code="no-answer", phase="message", message=self._no_answer(seen))
+        self.fault = unreadable or Fault(
+            code="no-answer", phase="message", message=self._no_answer(seen, reader)
+        )
 
     async def take(self, event: SseEvent, wanted: Json) -> Fault | None:
         """Take the answer from an event, if it is there; a fault when the event is no JSON-RPC message."""
@@ -154,14 +156,13 @@ class Body:
         self.answer = answer.message
         return None
 
-    def _no_answer(self, events: int) -> str:
+    def _no_answer(self, events: int, reader: SseReader) -> str:
         if self.head.lstrip().startswith((b"{", b"[")):
             return "the body is labelled as an event stream, but is JSON"
-        return (
-            f"the stream ended after {events:,} events without the answer"
-            if self.size
-            else "the body is empty"
-        )
+        if not self.size:
+            return "the body is empty"
+        later = ", which a client would have to resume (Last-Event-ID)" if reader.resumable else ""
+        return f"the stream ended after {events:,} events without the answer{later}"
 
     async def _decode(self, raw: bytes) -> message.Decoded:
         if len(raw) > _WORTH_A_THREAD:

@@ -83,7 +83,7 @@ def _shown(name: str, value: str, redactor: Redactor) -> str:
         value = _COOKIE.sub(r"\1=<cookie>", value)
     elif name in {"location", "content-location"}:
         value = _QUERY.sub("?<redacted>", value)
-    return redactor.text(value)
+    return redactor.text(value) if redactor else value
 
 
 def first(headers: Recorded, name: str) -> str | None:

@@ -8,6 +8,8 @@ from urllib.parse import urlencode
 from driftwatch.evidence import Exchange
 from driftwatch.model import Json
 
+_encode = json.JSONEncoder(separators=(",", ":")).encode
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
@@ -73,7 +75,7 @@ class Request:
     def content(self) -> tuple[bytes, str] | None:
         """The body and its media type; None where there is no body."""
         if self.rpc is not None:
-            return json.dumps(self.rpc, separators=(",", ":")).encode(), "application/json"
+            return _encode(self.rpc).encode(), "application/json"
         if self.form is not None:
             return urlencode(self.form).encode(), "application/x-www-form-urlencoded"
         return None

@@ -36,6 +36,8 @@ class SseReader:
     """
 
     def __init__(self) -> None:
+        self.resumable = False
+        """Whether the server named an id from which the stream could be taken up again."""
         self._started = False
         self._swallow_lf = False
         self._line: list[bytes] = []
@@ -90,6 +92,8 @@ class SseReader:
             self._data.append(value.removeprefix(b" "))
         elif name == b"event":
             self._name = value.removeprefix(b" ")
+        elif name == b"id":
+            self.resumable = True
 
     def _dispatch(self, *, terminated: bool) -> SseEvent | None:
         name, data = self._name, self._data

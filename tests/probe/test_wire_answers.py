@@ -126,6 +126,11 @@ ABSENT = {
         "no-answer",
         "the stream ended after 2 events without the answer",
     ),
+    "events-to-be-resumed": (
+        chunked(b"id: 1\nretry: 500\ndata:\n\n", headers=SSE),
+        "no-answer",
+        "the stream ended after 0 events without the answer, which a client would have to resume",
+    ),
     "events-that-are-no-json": (events(b"hello", NOTE), "json", "not JSON: "),
     "events-that-are-no-json-rpc": (events(b"[]"), "envelope", "JSON, but no JSON-RPC message"),
     "events-in-latin-1": (events(b'{"a":"\xe9"}'), "utf-8", "byte 0xe9 at offset 6"),

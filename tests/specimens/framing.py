@@ -146,6 +146,13 @@ FRAMING = (
         blocked=INCOMPLETE,
     ),
     Specimen(
+        name="stream-to-be-resumed",
+        deviation="the event stream of the list names an id and ends: the answer is for who comes back",
+        make=_list(_events(b"id: 1\nretry: 500\ndata:\n\n")),
+        expect={"tools/pagination": (FAILED, "no-answer")},
+        blocked=INCOMPLETE,
+    ),
+    Specimen(
         name="stream-gzip",
         deviation="the list comes as a packed event stream",
         make=_list(_packed_stream),
