@@ -18,7 +18,7 @@ from driftwatch.toolset import Toolset, diff, fingerprint, tool_digests
 from driftwatch.toolset.screening import texts, traits
 
 TOOLS = 1_000
-RUNS = 5
+RUNS = 3
 PROSE = "Describes in a sentence or two what this is for, when to use it and what comes back, as servers do. "
 WORDS = PROSE.lower().replace(".", "").replace(",", "").split()
 MEGABYTES = 2_000_000
@@ -387,8 +387,7 @@ def main() -> None:
             return diff(Toolset(tuple(old)), Toolset(tuple(new)))
 
         found = diff(Toolset(tuple(old)), Toolset(tuple(new)))
-        size = len(json.dumps(old)) / 1e6
-        print(f"{f'diff: {case}':<42}{cpu_ms(compare):7.1f}   {size:.1f} MB; {found.summary}", flush=True)
+        print(f"{f'diff: {case}':<42}{cpu_ms(compare):7.1f}   {found.summary}", flush=True)
 
 
 if __name__ == "__main__":
