@@ -28,11 +28,13 @@ def tokens(name: str) -> tuple[str, ...]:
     return tuple(token.lower() for token in _TOKEN.findall(name))
 
 
+@lru_cache(maxsize=4096)
 def respelled(one: str, other: str) -> bool:
     """True when only case and separators differ."""
     return one != other and bool(tokens(one)) and "".join(tokens(one)) == "".join(tokens(other))
 
 
+@lru_cache(maxsize=4096)
 def names_alike(one: str, other: str) -> bool:
     """True for a word added or exchanged, an abbreviation, a typo; False where other acts are named."""
     first, second = set(tokens(one)), set(tokens(other))

@@ -1,6 +1,7 @@
 """The properties of an object: added, dropped, renamed, required or not, and what else may be there."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from driftwatch.model import Json
 from driftwatch.toolset.change import BREAKING, COMPATIBLE
@@ -24,7 +25,7 @@ _CANDIDATES = 60
 """With more dropped or added properties than this, nothing is called renamed."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # no slots: one property is held against many
 class _Property:
     """One property of an object."""
 
@@ -34,16 +35,25 @@ class _Property:
     required: bool
     document: Document
 
-    @property
+    @cached_property
     def view(self) -> View:
         return self.document.view(self.schema, self.pointer)
 
+    @cached_property
+    def kinds(self) -> frozenset[str] | None:
+        return kinds(self.view)
+
+    @cached_property
+    def telling(self) -> bool:
+        """True when it has a rule beside its type: two bare strings are alike by chance."""
+        return len(self.view.rules) > 1
+
     def words(self) -> str:
         """Such as ``(string, optional)``."""
-        said = type_words(kinds(self.view))
+        said = type_words(self.kinds)
         return f"({said}, {'required' if self.required else 'optional'})"
 
-    @property
+    @cached_property
     def description(self) -> str:
         text = self.view.keywords.get("description")
         return text.strip() if isinstance(text, str) else ""
@@ -154,13 +164,12 @@ def _renamed(dropped: dict[str, _Property], added: dict[str, _Property]) -> list
 
 def _evidence(one: _Property, other: _Property, *, same: bool, lone: bool) -> int:
     """How much speaks for one property under another name; _SURE is enough."""
-    before, after = kinds(one.view), kinds(other.view)
+    before, after = one.kinds, other.kinds
     if before != after and before is not None and after is not None and before.isdisjoint(after):
         return 0
     score = int(before == after) + int(one.required == other.required) + int(lone)
     if same:
-        # Two bare strings are alike by chance; two with a pattern or the same values hardly.
-        score += 3 if len(one.view.rules) > 1 else 1
+        score += 3 if one.telling else 1
     if respelled(one.name, other.name):
         score += 3
     elif names_alike(one.name, other.name):
