@@ -20,7 +20,7 @@ from driftwatch.checks import (
     transport,
 )
 from driftwatch.checks.base import Declaration, Found, NotChecked, Policy, Remembered, Verified, check
-from driftwatch.checks.clients import CLIENTS, Client, client_limits
+from driftwatch.checks.clients import CLIENTS, Client, client, client_limits
 from driftwatch.checks.runner import Scene, ask
 from driftwatch.evidence import Evidence, Missing
 from driftwatch.model import Era, Fingerprint, Result
@@ -38,6 +38,7 @@ __all__ = [
     "by_id",
     "catalogue",
     "check",
+    "client",
     "client_limits",
     "nearest",
     "run",

@@ -39,6 +39,9 @@ class Client:
             raise ValueError("a limit is at least 1 character")
 
 
+_FIGURES = {"description_limit": "description", "name_limit": "name", "oldest": "oldest", "newest": "newest"}
+"""What a client has, and what the configuration calls it."""
+
 CLIENTS_AS_OF = date(2026, 11, 30)
 """When these figures were last compared with the checks reference."""
 
@@ -75,12 +78,26 @@ def client_limits(overrides: Mapping[str, Mapping[str, str | int]]) -> tuple[Cli
     """
     table = {client.name: client for client in CLIENTS}
     for name, figures in overrides.items():
-        known = table.get(name)
         try:
-            table[name] = replace(known, **figures) if known else Client(name=name, **figures)  # type: ignore[arg-type]
-        except (TypeError, ValueError) as error:
+            table[name] = client(name, figures)
+        except ValueError as error:
             raise ValueError(f"limits of {name!r}: {error}") from error
     return tuple(table.values())
+
+
+def client(name: str, figures: Mapping[str, str | int]) -> Client:
+    """One client with these figures, the others as the table has them.
+
+    Raises ValueError for a figure that does not exist, is missing or is out of range.
+    """
+    known = next((client for client in CLIENTS if client.name == name), None)
+    if known is None and (missing := _FIGURES.keys() - figures.keys()):
+        keys = ", ".join(key for figure, key in _FIGURES.items() if figure in missing)
+        raise ValueError(f"this client is not in driftwatch's own table: {keys} missing")
+    try:
+        return replace(known, **figures) if known else Client(name=name, **figures)  # type: ignore[arg-type]
+    except TypeError as error:
+        raise ValueError(str(error)) from error
 
 
 def position(revision: str) -> int:

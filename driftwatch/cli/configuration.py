@@ -14,7 +14,7 @@ from driftwatch.cli.options import (
     load_config,
     print_json,
 )
-from driftwatch.errors import ConfigError, Problem, UsageError
+from driftwatch.errors import UsageError
 
 app = typer.Typer(help="Begin, check or show the configuration.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -74,14 +74,7 @@ def check(config: ConfigOption = None) -> None:
     from driftwatch.observe import checks_policy
 
     path = find_config(config)
-    loaded = load_config(config)
-    problems = [
-        Problem(str(path), channel.line, f'alert "{channel.name}".url', reason)
-        for channel in loaded.channels
-        if (reason := deliver.validate(channel.url.get_secret_value()))
-    ]
-    if problems:
-        raise ConfigError(problems)
+    loaded = load_config(config, refuse_channel=deliver.validate)
     for server in loaded.servers:
         checks_policy(loaded, server)
     for warning in loaded.warnings:

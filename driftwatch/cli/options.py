@@ -15,6 +15,8 @@ from driftwatch.errors import UsageError, no_server
 from driftwatch.fail_on import FailOn
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from driftwatch.config import Config
     from driftwatch.store.ports import Reader, ServerRecord, Tx
     from driftwatch.store.sqlite import SqliteStore
@@ -69,15 +71,21 @@ def find_config(path: Path | None) -> Path:
     )
 
 
-def load_config(path: Path | None) -> "Config":
-    """The validated configuration.
+def load_config(
+    path: Path | None, *, refuse_channel: "Callable[[str], str | None] | None" = None
+) -> "Config":
+    """The validated configuration; ``refuse_channel`` says what is wrong with a channel's URL.
 
     Raises ConfigError with every problem at once, UsageError when there is no file.
     """
     from driftwatch import checks, config
 
     return config.load(
-        find_config(path), os.environ, known_checks=[declared.id for declared in checks.catalogue]
+        find_config(path),
+        os.environ,
+        known_checks=[declared.id for declared in checks.catalogue],
+        check_limits=checks.client,
+        refuse_channel=refuse_channel,
     )
 
 

@@ -54,11 +54,14 @@ class Channel(Table):
 
     @field_validator("url")
     @classmethod
-    def _is_url(cls, value: SecretStr) -> SecretStr:
+    def _is_url(cls, value: SecretStr, info: ValidationInfo) -> SecretStr:
         if "://" not in value.get_secret_value():
             raise InvalidValueError(
                 'not an Apprise URL: it begins with a scheme, such as "slack://" or "mailtos://"'
             )
+        refuse = (info.context or {}).get("refuse_channel")
+        if refuse is not None and (reason := refuse(value.get_secret_value())):
+            raise InvalidValueError(reason)
         return value
 
     @property

@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import NoReturn
 
@@ -22,15 +22,25 @@ from driftwatch.model import Json
 MAX_FILE_BYTES = 16 * 2**20
 
 
-def load(path: Path, environ: Mapping[str, str], *, known_checks: Collection[str] | None = None) -> Config:
+def load(
+    path: Path,
+    environ: Mapping[str, str],
+    *,
+    known_checks: Collection[str] | None = None,
+    check_limits: Callable[[str, Mapping[str, str | int]], object] | None = None,
+    refuse_channel: Callable[[str], str | None] | None = None,
+) -> Config:
     """Read, interpolate and validate a configuration.
 
-    ``known_checks`` are the ids that ``checks.off`` may name; None leaves them unjudged.
+    What other rooms know of values; None leaves these unjudged: ``known_checks`` are the ids that
+    ``checks.off`` may name, ``check_limits`` raises ValueError for the figures of a client, and
+    ``refuse_channel`` says what is wrong with a channel's URL.
 
     Raises ConfigError with every problem, in the order of the file; no message contains a value.
     """
     text = _read(path)
-    return _load(path, text, _parse(path, text), environ, known_checks)
+    known = {"known_checks": known_checks, "check_limits": check_limits, "refuse_channel": refuse_channel}
+    return _load(path, text, _parse(path, text), environ, known)
 
 
 def load_beside(path: Path, environ: Mapping[str, str]) -> Config:
@@ -46,7 +56,7 @@ def load_beside(path: Path, environ: Mapping[str, str]) -> Config:
     http = document.get("http")
     if isinstance(http, dict) and "listen" in http:
         needed["http"] = {"listen": http["listen"]}
-    return _load(path, text, needed, environ, None)
+    return _load(path, text, needed, environ, {})
 
 
 def load_windows(path: Path, environ: Mapping[str, str]) -> tuple[Window, ...]:
@@ -62,7 +72,7 @@ def load_windows(path: Path, environ: Mapping[str, str]) -> tuple[Window, ...]:
         needed["monitor"] = {"timezone": monitor["timezone"]}
     if isinstance(alerts, dict) and "window" in alerts:
         needed["alerts"] = {"window": alerts["window"]}
-    return _load(path, text, needed, environ, None, whole=False).alerts.windows
+    return _load(path, text, needed, environ, {}, whole=False).alerts.windows
 
 
 def _load(
@@ -70,7 +80,7 @@ def _load(
     text: str,
     document: Mapping[str, Json],
     environ: Mapping[str, str],
-    known_checks: Collection[str] | None,
+    known: Mapping[str, object],
     *,
     whole: bool = True,
 ) -> Config:
@@ -80,7 +90,7 @@ def _load(
         interpolated = interpolate(document, environ, folder)
         context: dict[str, object] = {
             FOLDER: folder,
-            "known_checks": known_checks,
+            **known,
             "lines": lines,
             "secrets": interpolated.secrets,
             "files": [path.absolute(), *interpolated.files],

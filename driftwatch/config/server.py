@@ -178,6 +178,22 @@ class Server(Table):
     rate_limit: RateLimit = Field(default_factory=RateLimit, description="A burst, with your consent only.")
     logs: Logs = Field(default_factory=Logs, description="Log files to search for credentials.")
 
+    @field_validator("limits")
+    @classmethod
+    def _make_sense(cls, value: dict[str, ClientLimits], info: ValidationInfo) -> dict[str, ClientLimits]:
+        check = (info.context or {}).get("check_limits")
+        if check is None:
+            return value
+        wrong = []
+        for name, limits in value.items():
+            try:
+                check(name, limits.figures)
+            except ValueError as error:
+                wrong.append(f"{name}: {error}")
+        if wrong:
+            raise InvalidValueError("; ".join(wrong))
+        return value
+
     _bounds: tuple[int, ...] = PrivateAttr(default=())
     """What ``[monitor]`` allows one list to be; it shapes results."""
     _hidden: tuple[str, ...] = PrivateAttr(default=())

@@ -126,17 +126,23 @@ def test_every_problem_of_a_configuration_is_told_at_once_with_file_and_line(
 ) -> None:
     (tmp_path / "config.toml").write_text(
         '[[server]]\nname = "api"\nurl = "https://h/mcp"\nintervall = "5m"\ntoken = "${NOPE}"\n'
-        'checks.off = ["tls/chian"]\n',
+        'checks.off = ["tls/chian"]\nlimits.Ours.name = 3\nlimits.ChatGPT.oldest = "2025-01-01"\n'
+        '[[alert]]\nname = "ops"\nurl = "nosuchthing://s3cret"\n',
         encoding="utf-8",
     )
     ended = driftwatch("config", "check")
     assert ended.code == 2
     lines = ended.err.splitlines()
-    assert len(lines) == 3
+    assert len(lines) == 5
     assert all(line.startswith("config.toml:") for line in lines)
     assert 'did you mean "interval"?' in lines[0]
     assert "NOPE is not set" in lines[1]
     assert "tls/chain" in lines[2]
+    assert (
+        "Ours: this client is not in driftwatch's own table: description, oldest, newest missing" in lines[3]
+    )
+    assert "ChatGPT: '2025-01-01' is no protocol revision" in lines[3]
+    assert "no service for nosuchthing://" in lines[4]
 
 
 def test_a_first_configuration_is_written_and_fine_and_nothing_is_overwritten(
