@@ -10,7 +10,7 @@ import pytest
 
 from driftwatch.store.ports import Store
 from driftwatch.store.sqlite import SqliteStore
-from tests.store.world import Clock, Database, World
+from tests.store.world import START, Clock, Database, World, event, server
 
 
 class SqliteDatabase:
@@ -89,3 +89,16 @@ def world(database: Database, store: Store, clock: Clock) -> World:
     world = World(store=store, clock=clock, database=database)
     world.add("api")
     return world
+
+
+@pytest.fixture
+def path(tmp_path: Path, template: Path) -> Path:
+    """A database of a stopped service, with one event in it."""
+    path = tmp_path / "driftwatch.db"
+    shutil.copy(template, path)
+    store = SqliteStore(path)
+    with store.write() as tx:
+        tx.import_servers([server("api", START)], START)
+        tx.record_event(event("e1"), ())
+    store.close()
+    return path
