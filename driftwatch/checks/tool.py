@@ -9,7 +9,8 @@ from driftwatch.checks.clients import Client
 from driftwatch.checks.sources import OWN, item, rule
 from driftwatch.checks.view import Tool
 from driftwatch.model import Severity
-from driftwatch.toolset.text import invisible, steering
+from driftwatch.toolset.characters import invisible
+from driftwatch.toolset.text import steering
 
 INSTRUCTIONS = "instructions"
 """The subject of findings about the server's instructions."""
@@ -264,14 +265,10 @@ def invisible_characters(tools: tuple[Tool, ...], instructions: str | None) -> I
         it as an incident and look at the last release.
     """
     for subject, texts in _readable(tools, instructions, every=True):
-        places = [
-            (pointer, [hidden for hidden in invisible(text) if not hidden.legitimate])
-            for pointer, text in texts
-        ]
-        places = [(pointer, hidden) for pointer, hidden in places if hidden]
+        places = [(pointer, hidden) for pointer, text in texts if (hidden := invisible(text))]
         if places:
-            count = sum(len(hidden) for _, hidden in places)
-            names = dict.fromkeys(str(one) for _, hidden in places for one in hidden)
+            count = sum(hidden.total() for _, hidden in places)
+            names = dict.fromkeys(name for _, hidden in places for name in hidden)
             yield Found(
                 code="hidden",
                 subject=subject,

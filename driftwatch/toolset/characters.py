@@ -8,7 +8,7 @@ lacks soft hyphens, isolates and tag characters.
 import re
 import unicodedata
 from bisect import bisect_right
-from dataclasses import dataclass
+from collections import Counter
 from functools import cache
 
 # First and last code point, and what they are where Unicode has no name for one.
@@ -42,6 +42,8 @@ _FIRSTS = [first for first, _, _ in _RANGES]
 HIDDEN = re.compile("[" + "".join(f"{chr(first)}-{chr(last)}" for first, last, _ in _RANGES) + "]")
 """Matches one hidden character."""
 
+_RUN = re.compile(rf"({HIDDEN.pattern})\1*")
+
 # Scripts in which the zero width joiners shape letters: Arabic to Thaana, the scripts of India, Tibetan,
 # Myanmar, Khmer, Mongolian.
 _JOINING = ((0x0600, 0x08FF), (0x0900, 0x0DFF), (0x0F00, 0x0FFF), (0x1000, 0x109F), (0x1780, 0x18AF))
@@ -71,50 +73,34 @@ _FLAGS = {
 _FLAG_LENGTH = 6
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hidden:
-    """One character that nobody sees."""
-
-    position: int
-    """Its index in the text."""
-    code_point: int
-    name: str
-    """Unicode's name, or the kind of character where there is none."""
-    legitimate: bool
-    """True where it shapes what is seen: in an emoji, in a script that needs it, in right-to-left text."""
-
-    def __str__(self) -> str:
-        return f"U+{self.code_point:04X} {self.name}"
-
-
 def hides_nothing(text: str) -> bool:
     """True when no character of a text is hidden."""
     return (text.isascii() and text.isprintable()) or HIDDEN.search(text) is None
 
 
-def invisible(text: str) -> tuple[Hidden, ...]:
-    """Every hidden character of a text, in order."""
-    found = list(HIDDEN.finditer(text))
-    if not found:
-        return ()
+def invisible(text: str) -> Counter[str]:
+    """How often each hidden character without honest work is in a text, such as ``U+200B ZERO WIDTH SPACE``.
+
+    Honest work is to shape what is seen: in an emoji, in a script that needs it, in right-to-left text.
+    """
+    found: Counter[str] = Counter()
+    if hides_nothing(text):
+        return found
     right_to_left = _RIGHT_TO_LEFT.search(text) is not None
-    return tuple(_hidden(text, match.start(), right_to_left=right_to_left) for match in found)
-
-
-def _hidden(text: str, position: int, *, right_to_left: bool) -> Hidden:
-    code_point = ord(text[position])
-    return Hidden(
-        position=position,
-        code_point=code_point,
-        name=_name(code_point),
-        legitimate=_legitimate(text, position, code_point, right_to_left=right_to_left),
-    )
+    for run in _RUN.finditer(text):
+        code_point, length = ord(run[1]), run.end() - run.start()
+        if _legitimate(text, run.start(), code_point, right_to_left=right_to_left):
+            # The first one has done it; only marks of direction may be there twice.
+            length = 0 if code_point in _DIRECTION_MARKS else length - 1
+        if length:
+            found[_name(code_point)] += length
+    return found
 
 
 @cache
 def _name(code_point: int) -> str:
     kind = _RANGES[bisect_right(_FIRSTS, code_point) - 1][2]
-    return unicodedata.name(chr(code_point), kind)
+    return f"U+{code_point:04X} {unicodedata.name(chr(code_point), kind)}"
 
 
 def _legitimate(text: str, position: int, code_point: int, *, right_to_left: bool) -> bool:

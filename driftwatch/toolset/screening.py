@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from driftwatch.model import Json
 from driftwatch.toolset.change import HIDES, NEW_LINK, STEERS, TEXT, Change
-from driftwatch.toolset.characters import hides_nothing
+from driftwatch.toolset.characters import hides_nothing, invisible
 from driftwatch.toolset.sameness import Sameness
 from driftwatch.toolset.schema.keywords import PROSE
 from driftwatch.toolset.schema.views import escape
-from driftwatch.toolset.text import invisible, links, steering
+from driftwatch.toolset.text import links, steering
 from driftwatch.toolset.wording import listed, quote, rewording
 
 _SENTENCE = 4
@@ -144,8 +144,7 @@ def traits(of: Iterable[Text]) -> Traits:
     """What these texts do, all together."""
     found = Traits()
     for item in of:
-        if not hides_nothing(item.text):
-            found.hidden.update(str(hidden) for hidden in invisible(item.text) if not hidden.legitimate)
+        found.hidden.update(invisible(item.text))
         if item.prose:
             found.orders.update({phrase.key: phrase.text for phrase in steering(item.text) if phrase.order})
             found.links.update(links(item.text))

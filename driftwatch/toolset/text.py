@@ -5,10 +5,10 @@ import unicodedata
 from dataclasses import dataclass
 from itertools import islice
 
-from driftwatch.toolset.characters import HIDDEN, Hidden, hides_nothing, invisible
+from driftwatch.toolset.characters import HIDDEN, hides_nothing
 from driftwatch.toolset.orders import RULES, Rule
 
-__all__ = ["Hidden", "Phrase", "invisible", "links", "steering"]
+__all__ = ["Phrase", "links", "steering"]
 
 _MAX_MATCHES = 1000
 """Of one rule in one text: whoever repeats an order a thousand times has been heard."""
