@@ -18,7 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from bench.probe import serve
+from bench.probe import SERVERS, serve
 from bench.watched import Process, free_port, rows, start
 
 SETTLED_S = 10
@@ -68,8 +68,9 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=9)
     rounds = parser.parse_args().rounds
     ours, theirs = multiprocessing.Pipe()
-    server = multiprocessing.Process(target=serve, args=(theirs,), kwargs={"legacy": True}, daemon=True)
+    server = multiprocessing.Process(target=serve, args=(theirs, SERVERS["dual era"]), daemon=True)
     server.start()
+    theirs.close()
     url = f"http://127.0.0.1:{ours.recv()}/mcp"
     commands = {
         "driftwatch --help": ("--help",),
