@@ -3,21 +3,28 @@
     python -m bench.probe [--full] [--rounds N] [--repeat N] [URL]
 
 Without a URL the demo's sample server runs in a process of its own: in the modern era only, in the legacy
-one only, in both. The floor replays the very bytes that driftwatch sent, recorded by a proxy in between, over
-bare asyncio streams and reads each answer to its end. Contenders take turns, so that a noisy machine hurts
+one only, in both; in the clear and over TLS 1.3, as production is reached. The floor replays the very bytes that
+driftwatch sent, recorded by a proxy in between, over bare asyncio streams and reads each answer to its end,
+without looking at it. Contenders take turns, so that a noisy machine hurts
 all alike. Figures are process CPU: the server's work does not count.
 """
 
 import argparse
 import asyncio
+import contextlib
 import multiprocessing
+import ssl
 import statistics
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from datetime import UTC, datetime
 from functools import partial
 from multiprocessing.connection import Connection
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from urllib.parse import urlsplit
+
+import trustme
 
 from driftwatch.checks import Policy
 from driftwatch.demo.sample import SampleServer
@@ -36,11 +43,35 @@ SERVERS: dict[str, Callable[[], SampleServer]] = {
 }
 
 
-def serve(ready: Connection, make: Callable[[], SampleServer]) -> None:
-    """Run the sample server until the process is ended."""
+def serve(ready: Connection, make: Callable[[], SampleServer], certificate: Path | None = None) -> None:
+    """Run the sample server until the process is ended, with a certificate over TLS too; sends its ports."""
     server = HttpServer("127.0.0.1", 0)
-    ready.send(server.port)
-    asyncio.run(server.run(make().application))
+
+    async def run() -> None:
+        ports = [server.port]
+        if certificate is not None:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate)
+            front = await asyncio.start_server(partial(forward, server.port), "127.0.0.1", 0, ssl=context)
+            ports.append(front.sockets[0].getsockname()[1])
+        ready.send(ports)
+        await server.run(make().application)
+
+    asyncio.run(run())
+
+
+async def forward(port: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Pass a connection on to a port, both ways."""
+    there, away = await asyncio.open_connection("127.0.0.1", port)
+
+    async def pump(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+        try:
+            while data := await source.read(65536):
+                sink.write(data)
+        finally:
+            sink.close()
+
+    await asyncio.gather(pump(reader, away), pump(there, writer), return_exceptions=True)
 
 
 class Recorder:
@@ -102,10 +133,10 @@ async def read_answer(reader: asyncio.StreamReader) -> None:
         await reader.readexactly(int(head.split(b"content-length:")[1].split(b"\r\n")[0]))
 
 
-async def bare(host: str, port: int, dialogues: list[list[bytes]]) -> None:
+async def bare(host: str, port: int, tls: ssl.SSLContext | None, dialogues: list[list[bytes]]) -> None:
     """The recorded bytes over bare streams, one connection per recorded connection."""
     for requests in dialogues:
-        reader, writer = await asyncio.open_connection(host, port)
+        reader, writer = await asyncio.open_connection(host, port, ssl=tls)
         for request in requests:
             writer.write(request)
             await read_answer(reader)
@@ -128,15 +159,25 @@ async def cpu_ms(visits: dict[str, Visit], rounds: int, repeat: int) -> dict[str
     return figures
 
 
-async def measure(name: str, url: str, rounds: int, repeat: int, depth: Depth) -> None:
-    """Print one table for one server."""
-    parts = urlsplit(url)
+async def measure(
+    name: str,
+    url: str,
+    *,
+    rounds: int,
+    repeat: int,
+    depth: Depth,
+    plain: str | None = None,
+    roots: Path | None = None,
+) -> None:
+    """Print one table for one server; one over TLS is at ``plain`` too, where its dialogue is recorded."""
+    parts, recorded = urlsplit(url), urlsplit(plain or url)
     host, port = parts.hostname or "127.0.0.1", parts.port or 80
     trust, resolver = TrustStore(), SystemResolver()
+    tls = trust.get(ca_file=roots).context if parts.scheme == "https" else None
 
     async def visit(address: str = url) -> object:
         return await probe(
-            Target(name="bench", url=address),
+            Target(name="bench", url=address, ca_file=roots),
             depth=depth,
             trigger=Trigger.MANUAL,
             trust=trust,
@@ -144,7 +185,7 @@ async def measure(name: str, url: str, rounds: int, repeat: int, depth: Depth) -
             now=lambda: datetime.now(UTC),
         )
 
-    recorder = Recorder(host, port)
+    recorder = Recorder(recorded.hostname or host, recorded.port or 80)
     async with await asyncio.start_server(recorder, "127.0.0.1", 0) as proxy:
         await visit(f"http://127.0.0.1:{proxy.sockets[0].getsockname()[1]}{parts.path}")
         await recorder.stop()
@@ -155,10 +196,10 @@ async def measure(name: str, url: str, rounds: int, repeat: int, depth: Depth) -
         return judge(await visit(), Policy())  # type: ignore[arg-type]
 
     contenders: dict[str, Visit] = {
-        "bare sockets, same bytes": lambda: bare(host, port, dialogues),
+        "bare sockets, same bytes": lambda: bare(host, port, tls, dialogues),
         "driftwatch probe": visit,
         "driftwatch probe and checks": judged,
-        **mcp_clients(url),
+        **mcp_clients(url, tls),
     }
     print(f"\n{name}, {depth.value}: {requests} requests on {len(dialogues)} connections")
     floor = 0.0
@@ -168,8 +209,8 @@ async def measure(name: str, url: str, rounds: int, repeat: int, depth: Depth) -
         print(f"  {label:<42} {median:7.2f} ms CPU (best {best:.2f})  {median / floor:5.2f}x", flush=True)
 
 
-def mcp_clients(url: str) -> dict[str, Visit]:
-    """The official client, fresh and over a shared HTTP client; empty where it is not installed."""
+def mcp_clients(url: str, tls: ssl.SSLContext | None) -> dict[str, Visit]:
+    """The official client over a shared HTTP client, in the clear a fresh one too; empty without it."""
     try:
         import httpx2  # noqa: PLC0415
         from mcp import Client  # noqa: PLC0415
@@ -177,7 +218,7 @@ def mcp_clients(url: str) -> dict[str, Visit]:
     except ImportError:
         print("(the official mcp client is not installed: pip install mcp)")
         return {}
-    shared = httpx2.AsyncClient()
+    shared = httpx2.AsyncClient(verify=tls or True)
 
     async def fresh() -> object:
         async with Client(url) as client:
@@ -187,10 +228,9 @@ def mcp_clients(url: str) -> dict[str, Visit]:
         async with Client(streamable_http_client(url, http_client=shared)) as client:
             return await client.list_tools()
 
-    return {
-        "mcp client, shared HTTP client (2 requests)": over_shared,
-        "mcp client, fresh (2 requests)": fresh,
-    }
+    clients: dict[str, Visit] = {"mcp client, shared HTTP client (2 requests)": over_shared}
+    # A fresh one makes a client of its own, which knows nothing of the bench's certificate.
+    return clients if tls else {**clients, "mcp client, fresh (2 requests)": fresh}
 
 
 def main() -> None:
@@ -204,15 +244,34 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=5)
     given = parser.parse_args()
     depth = Depth.FULL if given.full else Depth.LIGHT
+    table = partial(measure, rounds=given.rounds, repeat=given.repeat, depth=depth)
     if given.url:
-        asyncio.run(measure(given.url, given.url, given.rounds, given.repeat, depth))
+        asyncio.run(table(given.url, given.url))
         return
-    for name, make in SERVERS.items():
-        here, there = multiprocessing.Pipe()
-        process = multiprocessing.get_context("spawn").Process(target=serve, args=(there, make), daemon=True)
-        process.start()
-        url = f"http://127.0.0.1:{here.recv()}/mcp"
-        asyncio.run(measure(f"sample server, {name}", url, given.rounds, given.repeat, depth))
+    with TemporaryDirectory() as folder:
+        authority = trustme.CA()
+        certificate, roots = Path(folder, "server.pem"), Path(folder, "roots.pem")
+        authority.issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(str(certificate))
+        authority.cert_pem.write_to_path(str(roots))
+        for name, make in SERVERS.items():
+            with served(make, certificate) as (plain, secure):
+                url, over_tls = f"http://127.0.0.1:{plain}/mcp", f"https://127.0.0.1:{secure}/mcp"
+                asyncio.run(table(f"{name}, in the clear", url))
+                asyncio.run(table(f"{name}, TLS 1.3", over_tls, plain=url, roots=roots))
+
+
+@contextlib.contextmanager
+def served(make: Callable[[], SampleServer], certificate: Path | None = None) -> Iterator[list[int]]:
+    """The ports of a sample server in a process of its own: in the clear, and over TLS with a certificate."""
+    here, there = multiprocessing.Pipe()
+    process = multiprocessing.get_context("spawn").Process(
+        target=serve, args=(there, make, certificate), daemon=True
+    )
+    process.start()
+    there.close()
+    try:
+        yield here.recv()
+    finally:
         process.terminate()
         process.join()
 

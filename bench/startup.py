@@ -8,7 +8,6 @@ everything is compiled before the first round.
 
 import argparse
 import contextlib
-import multiprocessing
 import os
 import sqlite3
 import statistics
@@ -18,7 +17,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from bench.probe import SERVERS, serve
+from bench.probe import SERVERS, served
 from bench.watched import Process, free_port, rows, start
 
 SETTLED_S = 10
@@ -67,28 +66,27 @@ def main() -> None:
     )
     parser.add_argument("--rounds", type=int, default=9)
     rounds = parser.parse_args().rounds
-    ours, theirs = multiprocessing.Pipe()
-    server = multiprocessing.Process(target=serve, args=(theirs, SERVERS["dual era"]), daemon=True)
-    server.start()
-    theirs.close()
-    url = f"http://127.0.0.1:{ours.recv()}/mcp"
+    with served(SERVERS["dual era"]) as (port,), tempfile.TemporaryDirectory() as folder:
+        measure(f"http://127.0.0.1:{port}/mcp", Path(folder), rounds)
+
+
+def measure(url: str, folder: Path, rounds: int) -> None:
+    """Measure the commands and a service against a server, and print."""
     commands = {
         "driftwatch --help": ("--help",),
         "driftwatch probe URL --depth light": ("probe", url, "--depth", "light"),
         "driftwatch probe URL": ("probe", url),
     }
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-        os.environ["PYTHONPYCACHEPREFIX"] = str(Path(folder) / "compiled")
-        for name, words in commands.items():
-            once(*words)
-            walls, cpus = zip(*(once(*words) for _ in range(rounds)), strict=True)
-            print(
-                f"{name:<36} {statistics.median(walls):.3f} s   {statistics.median(cpus):.3f} s of CPU, "
-                f"at best {min(cpus):.3f}"
-            )
-        print(f"{'driftwatch run, idle':<36} {idle(Path(folder), url)}")
-    server.terminate()
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    os.environ["PYTHONPYCACHEPREFIX"] = str(folder / "compiled")
+    for name, words in commands.items():
+        once(*words)
+        walls, cpus = zip(*(once(*words) for _ in range(rounds)), strict=True)
+        print(
+            f"{name:<36} {statistics.median(walls):.3f} s   {statistics.median(cpus):.3f} s of CPU, "
+            f"at best {min(cpus):.3f}"
+        )
+    print(f"{'driftwatch run, idle':<36} {idle(folder, url)}")
 
 
 if __name__ == "__main__":
