@@ -5,8 +5,9 @@
 Without a URL the demo's sample server runs in a process of its own: in the modern era only, in the legacy
 one only, in both; in the clear and over TLS 1.3, as production is reached. The floor replays the very bytes
 that driftwatch sent, recorded by a proxy in between, over bare asyncio streams and reads each answer to its
-end, without looking at it. The client's shared HTTP client keeps its connection from visit to visit. Contenders
-take turns, so that a noisy machine hurts all alike. Figures are process CPU: the server's work does not count.
+end, without looking at it. The client's shared HTTP client keeps its connection from visit to visit.
+Contenders take turns, so that a noisy machine hurts all alike. Figures are process CPU: the server's work
+does not count.
 """
 
 import argparse
