@@ -214,14 +214,9 @@ class SocketStream:
     async def start_tls(self, context: ssl.SSLContext, host: str) -> None:
         """Do the handshake on this connection. Raises ssl.SSLError as it is; ``tls`` then has the chain."""
         self.phase = "tls"
+        self._stop_reading()  # where wrapping fails, the descriptor is closed before ``close`` can do it
         try:
-            connection = context.wrap_socket(
-                self._sock,
-                server_hostname=host,
-                do_handshake_on_connect=False,
-                suppress_ragged_eofs=False,
-            )
-            self._sock = connection
+            self._sock = connection = self._wrapped(context, host)
             while True:
                 try:
                     connection.do_handshake()
@@ -235,6 +230,18 @@ class SocketStream:
             raise
         except OSError as error:
             raise of_os_error(error, "tls", str(self.address)) from None
+
+    def _wrapped(self, context: ssl.SSLContext, host: str) -> ssl.SSLSocket:
+        try:
+            return context.wrap_socket(
+                self._sock,
+                server_hostname=host,
+                do_handshake_on_connect=False,
+                suppress_ragged_eofs=False,
+            )
+        except ssl.SSLError:  # of Python itself: bytes came, and then a reset
+            what = f"{self.address} spoke and reset the connection before the TLS handshake"
+            raise Broken("reset", "tls", what) from None
 
     async def read(self, max_bytes: int) -> bytes:
         """Some bytes, or none at the end of the stream."""

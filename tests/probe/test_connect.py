@@ -2,6 +2,8 @@
 
 import asyncio
 import socket
+import ssl
+import struct
 from collections.abc import Iterator, Sequence
 from ipaddress import ip_address
 
@@ -9,7 +11,7 @@ import pytest
 
 from driftwatch.probe import connect
 from driftwatch.probe.address import Address, refusal
-from driftwatch.probe.connect import AddressFault, SystemResolver, addresses, dial
+from driftwatch.probe.connect import AddressFault, SystemResolver, addresses, dial, reach
 from driftwatch.probe.fault import Broken
 from driftwatch.probe.place import place
 
@@ -140,6 +142,31 @@ async def test_the_most_telling_fault_is_raised_when_no_address_is_left(closed_p
     with pytest.raises(Broken) as caught:
         await dial(found, named_by_server=False, patience_s=10, faults=[])
     assert (caught.value.fault.code, caught.value.fault.phase) == ("refused", "connect")
+
+
+async def test_a_server_that_speaks_and_resets_before_the_handshake_leaves_nothing_to_trip_over(
+    listening: socket.socket,
+) -> None:
+    async def tunnel() -> tuple[connect.SocketStream, socket.socket]:
+        stream = await reach(of(listening), None)
+        peer, _ = listening.accept()
+        peer.sendall(b"HTTP/1.1 200 OK")
+        stream.expect(100)
+        stream.write(b"CONNECT")
+        assert await stream.read(100) == b"HTTP/1.1 200 OK"
+        return stream, peer
+
+    stream, peer = await tunnel()
+    peer.sendall(b"220 ready")
+    peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    peer.close()
+    with pytest.raises(Broken, match="before the TLS handshake") as caught:
+        await stream.start_tls(ssl.create_default_context(), "mcp.test")
+    stream.close()
+    assert (caught.value.fault.code, caught.value.fault.phase) == ("reset", "tls")
+    stream, peer = await tunnel()  # over the same file descriptor
+    stream.close()
+    peer.close()
 
 
 class Names:

@@ -32,8 +32,6 @@ from tests.patience import PATIENCE_S
 
 T = TypeVar("T")
 
-"""How long a test waits for what must come; only a broken test ever waits so long."""
-
 
 class MovedClock:
     """The machine's time plus what the test added; both clocks move together, as they do in life."""
