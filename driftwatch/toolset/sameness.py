@@ -45,22 +45,23 @@ class Sameness:
         known = self._known.get((id(one), id(other)))
         if known is not None:
             return known[0]
-        try:
-            if self._whole and one != other:
+        if self._whole:
+            try:
+                differ = one != other
+            except RecursionError:
+                differ = True
+            if differ:
                 self._whole -= 1
-                found = _NO
-            else:
-                found = self._compare(one, other)
+                self._known[id(one), id(other)] = _NO, one, other
+                return _NO
+        try:
+            return self._compare(one, other)
         except RecursionError:
-            found = _NO
-        self._known[id(one), id(other)] = found, one, other
-        return found
+            self._known[id(one), id(other)] = _NO, one, other
+            return _NO
 
     def _compare(self, one: Json, other: Json) -> Alike:
-        """Two objects, or two arrays, member by member."""
-        known = self._known.get((id(one), id(other)))
-        if known is not None:
-            return known[0]
+        """Two objects, or two arrays, of which nothing is known, member by member."""
         if len(one) != len(other):
             found = _NO
         elif type(one) is dict:
@@ -84,7 +85,8 @@ class Sameness:
             if kind is not type(twin):  # Python takes true for 1
                 return _NO
             if kind is dict or kind is list:
-                below = self._compare(member, twin)
+                known = self._known.get((id(member), id(twin)))
+                below = self._compare(member, twin) if known is None else known[0]
                 if below is not _YES:
                     found = min(found, below)
                     if not found:
@@ -97,7 +99,8 @@ class Sameness:
         if type(one) is not type(other):
             return _NO
         if type(one) is dict or type(one) is list:
-            return self._compare(one, other)
+            known = self._known.get((id(one), id(other)))
+            return self._compare(one, other) if known is None else known[0]
         return _YES if one == other else _NO
 
 
