@@ -158,6 +158,9 @@ def _unusable(exchange: Exchange) -> Outcome:
     asked = _asked(exchange)
     code = eras.error_code(exchange)
     listed = eras.supported_versions(exchange)
+    if exchange.result is not None and any(remark.code == "id-wrong" for remark in exchange.remarks):
+        what = f"HTTP {status}, but what came is the answer to another request than {asked}"
+        return _outcome(exchange, "no-handshake", what)
     if listed:
         what = f"no revision in common: the server lists {', '.join(listed[:10])[:_QUOTED]}"
         return _outcome(exchange, "no-handshake", what)

@@ -379,6 +379,9 @@ dw:1fdf6801
         ("http-4xx", "it refuses the first request"),
         ("no-handshake", "it refuses the handshake"),
         ("redirect", "it redirects to where no client follows"),
+        ("protocol", "what answers is not valid HTTP"),
+        ("unreachable", "no way to its address"),
+        ("deadline", "no answer in time"),
     ],
 )
 def test_why_a_server_is_down_is_said_in_words(event: Any, message: Message, code: str, words: str) -> None:
@@ -418,7 +421,7 @@ def test_a_failure_at_the_first_steps_concerns_every_client_of_its_era(
     assert told == ([f"Affected: {affected}"] if affected else [])
 
 
-@pytest.mark.parametrize(("code", "sections"), [("http-4xx", 2), ("http-5xx", 1)])
+@pytest.mark.parametrize(("code", "sections"), [("http-4xx", 2), ("protocol", 2), ("http-5xx", 1)])
 def test_servers_that_refuse_for_different_reasons_are_told_apart(
     event: Any, message: Message, code: str, sections: int
 ) -> None:

@@ -1,6 +1,8 @@
+from dataclasses import replace
+
 import pytest
 
-from driftwatch.evidence import Exchange, Fault, Opening
+from driftwatch.evidence import Exchange, Fault, Opening, Remark
 from driftwatch.model import Era
 from driftwatch.probe import outcome
 from tests.specimens.exchanges import error, exchange, result
@@ -264,3 +266,13 @@ def test_a_client_certificate_that_is_missed_after_the_handshake_is_a_shut_door(
     assert found.code == code
     answered = error(-32600, "no client certificate in params")
     assert outcome.conclude([opening(answered)]).code == "no-handshake"
+
+
+def test_the_answer_to_an_earlier_request_is_not_taken_for_a_lack_of_revisions() -> None:
+    late = replace(
+        result({"supportedVersions": ["2026-07-28"]}),
+        remarks=(Remark(code="id-wrong", message="the only answer carries another id"),),
+    )
+    found = outcome.conclude([opening(late)])
+    assert found.code == "no-handshake"
+    assert found.message == "HTTP 200, but what came is the answer to another request than initialize"

@@ -48,6 +48,9 @@ OURS_ALONE = "driftwatch alone, unless other credentials ended with its own"
 PER_TOOL = frozenset({"tool", "schema"})
 """The families whose findings make no sense without the tool's name."""
 
+_OWN_FAULTS = frozenset({"http-4xx", "protocol"})
+"""Of a server that is down; anything else that many servers have at once is one cause on the way to them."""
+
 TALLY = {
     State.FAILED.value: "failed",
     State.OBSERVED_RISK.value: "at risk",
@@ -85,8 +88,8 @@ def change(event: Event, voice: Voice) -> Note:
             everyone=bool(down or blocked or check in EVERYONE) and state(event.after) == State.FAILED,
         ),
         fix=voice.fix(check) if state(event.after) != State.NOT_CHECKED else None,
-        # A status below 500 has its cause at the server itself, so that its words tell two servers apart.
-        alike=_alike(event, said if not down or code(event.after) == "http-4xx" else ()),
+        # What these say has its cause at the server itself, so that it tells two servers apart.
+        alike=_alike(event, said if not down or code(event.after) in _OWN_FAULTS else ()),
     )
 
 

@@ -23,9 +23,12 @@ class Closed:
 
 DOWN = {
     "dns": "the name does not resolve",
+    "unreachable": "no way to its address",
     "refused": "connection refused",
     "timeout": "no answer in time",
+    "deadline": "no answer in time",
     "reset": "connection reset",
+    "protocol": "what answers is not valid HTTP",
     "http-4xx": "it refuses the first request",
     "http-5xx": "it answers with a server error",
     "no-handshake": "it refuses the handshake",
