@@ -88,7 +88,8 @@ def expiry(tls: Tls, taken_at: datetime, policy: Policy) -> Verdict:
     """
     leaf = tls.certificate
     if leaf is None:
-        return NotChecked("the server sent no readable certificate", "no-certificate")
+        cause = None if tls.verified else "tls/chain"
+        return NotChecked("the server sent no readable certificate", "no-certificate", cause)
     left = leaf.days_left(taken_at)
     ends = f"{leaf.not_after:%Y-%m-%d %H:%M} UTC"
     if tls.also:

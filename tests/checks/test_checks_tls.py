@@ -168,3 +168,4 @@ def test_an_expired_certificate_fails_its_chain_and_its_expiry() -> None:
 def test_without_a_readable_certificate_there_is_no_expiry() -> None:
     result = judged("tls/expiry", shut("tls", tls=tls(verified=False, certificate=None, chain=())))
     assert (result.state, result.code) == (State.NOT_CHECKED, "no-certificate")
+    assert result.cause == "tls/chain"
