@@ -49,8 +49,9 @@ def init(
     from driftwatch.config import adhoc
 
     adhoc(url, name=name)
-    # A JSON string is a TOML string.
-    text = STARTER.format(name=json.dumps(name), url=json.dumps(url))
+    # A JSON string is a TOML string, unless it spells a character as two surrogates.
+    name, url = (json.dumps(text, ensure_ascii=False) for text in (name, url))
+    text = STARTER.format(name=name, url=url)
     try:
         with file.open("x", encoding="utf-8") as target:
             target.write(text)

@@ -148,13 +148,13 @@ def test_every_problem_of_a_configuration_is_told_at_once_with_file_and_line(
 def test_a_first_configuration_is_written_and_fine_and_nothing_is_overwritten(
     driftwatch: Command, tmp_path: Path
 ) -> None:
-    begun = driftwatch("config", "init", "https://shop.example.com/mcp", "--name", "shop")
+    begun = driftwatch("config", "init", "https://shop.example.com/mcp", "--name", "shop 🛒")
     assert begun.code == 0, begun.err
     checked = driftwatch("config", "check")
     assert checked.out == "config.toml: fine (servers: 1, alert channels: 0)\n"
     assert "nobody is told" in checked.err
     (server,) = json.loads(driftwatch("config", "show", "--json").out)["server"]
-    assert (server["name"], server["url"]) == ("shop", "https://shop.example.com/mcp")
+    assert (server["name"], server["url"]) == ("shop 🛒", "https://shop.example.com/mcp")
     before = (tmp_path / "config.toml").read_text()
     assert "exists already" in driftwatch("config", "init").err
     assert (tmp_path / "config.toml").read_text() == before
