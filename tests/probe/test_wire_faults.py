@@ -58,6 +58,13 @@ BROKEN = {
         "illegal",
     ),
     "http-2": ([b"HTTP/2 200\r\n\r\n"], "protocol", "headers", "illegal status line"),
+    "no-such-status": ([b"HTTP/1.1 000 OK\r\n\r\n"], "protocol", "headers", "HTTP: the status code 0 does"),
+    "long-chunk-header": (
+        [HEADERS + b"transfer-encoding: chunked\r\n\r\n" + b"0" * 1000 + b"\r\n"],
+        "protocol",
+        "body",
+        "illegal chunk header: '000",
+    ),
     "garbage-header": (
         [b"HTTP/1.1 200 OK\r\nno colon\r\n\r\n"],
         "protocol",
