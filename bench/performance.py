@@ -87,7 +87,8 @@ BENCHES = (
     Bench(
         "fleet-1000",
         "A fleet of 1,000",
-        "A thousand servers every minute. Three minutes still hold some of what is written once for each server.",
+        "A thousand servers every minute. Three minutes still hold some of what is written once for each "
+        "server.",
         fleet(1000, 60, 3),
         large=True,
     ),
