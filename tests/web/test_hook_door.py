@@ -55,7 +55,7 @@ async def test_an_unknown_server_is_an_error_that_names_the_known_ones_to_whoeve
         told = await door.post(body, path)
         refused = await door.post(body, path, Authorization="Bearer wrong")
         assert told.status_code == 422
-        assert "no server is named 'shop'; configured: api.v1, web" in told.json()["detail"]
+        assert "no server has that name; configured: api.v1, web" in told.json()["detail"]
         assert refused.status_code == 401
         assert "web" not in refused.text
     assert await door.releases() == []

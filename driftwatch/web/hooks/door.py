@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from driftwatch import deploys
-from driftwatch.errors import no_server
+from driftwatch.errors import or_meant
 from driftwatch.model import Json, Release
 from driftwatch.store.ports import HookDelivery, Store
 from driftwatch.web.access import Access
@@ -106,7 +106,9 @@ class Door:
         if not configured:
             raise HTTPException(422, "no server is configured")
         for unknown in sorted(set(servers) - set(configured)):
-            raise HTTPException(422, str(no_server(unknown, configured)))
+            # Not in the caller's own words: what an address held does not come back in an answer.
+            meant = or_meant(unknown, configured)
+            raise HTTPException(422, f"no server has that name; {meant}")
         return Release(
             id=str(uuid.uuid4()),
             ref=read.ref,
