@@ -106,6 +106,15 @@ async def test_the_diff_names_what_changed_between_any_two_lists(api: Api) -> No
     assert (status, "v9" in detail) == (404, True)
 
 
+async def test_a_name_that_no_server_has_is_answered_with_what_was_probably_meant(api: Api) -> None:
+    mistyped = f"{DRIFTED}s"
+    for path in (f"/servers/{mistyped}", f"/servers/{mistyped}/runs"):
+        assert await api.refused("GET", path) == (
+            404,
+            f"no server is named '{mistyped}'; did you mean '{DRIFTED}'?",
+        )
+
+
 async def test_what_is_not_there_is_404_and_what_cannot_be_is_422_with_the_place(api: Api) -> None:
     for path in ("/servers/nobody", "/servers/nobody/runs", "/events/none", "/messages/none", "/nowhere"):
         assert (await api.refused("GET", path))[0] == 404

@@ -5,7 +5,7 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from driftwatch import views
-from driftwatch.errors import UnknownError
+from driftwatch.errors import UnknownError, no_server
 from driftwatch.store.ports import Reader
 from driftwatch.web.api import cursor, parameters, shapes
 from driftwatch.web.api.endpoint import Call, Endpoint, Read
@@ -29,9 +29,10 @@ def servers(reader: Reader, call: Call) -> shapes.Servers:
 
 def server(reader: Reader, call: Call) -> views.Server:
     """One server with every check."""
-    item = reader.server_status(call.path["name"])
+    name = call.path["name"]
+    item = reader.server_status(name)
     if item is None:
-        raise _no_server(call)
+        raise no_server(name, (each.name for each in reader.servers()))
     return views.server(item, call.now, reader.silences(call.now))
 
 
@@ -133,12 +134,8 @@ def _known(reader: Reader, call: Call) -> str:
     """The server of the path, also one that is no longer configured: its history is still there."""
     name = call.path["name"]
     if reader.server(name) is None:
-        raise _no_server(call)
+        raise no_server(name, (each.name for each in reader.servers()))
     return name
-
-
-def _no_server(call: Call) -> UnknownError:
-    return UnknownError(f"no server is named {call.path['name']!r}")
 
 
 def _there(item: T | None, kind: str, call: Call) -> T:

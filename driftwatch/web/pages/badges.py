@@ -5,7 +5,7 @@ from html import escape
 from starlette.responses import JSONResponse, Response
 
 from driftwatch.alerts.text import label
-from driftwatch.errors import UnknownError
+from driftwatch.errors import no_server
 from driftwatch.model import State
 from driftwatch.store.ports import Glance, Reader
 from driftwatch.web.pages.fleet import is_overdue
@@ -78,4 +78,4 @@ def _glance(reader: Reader, scene: Scene) -> Glance:
     name = scene.path["server"]
     for glance in reader.glance(name):
         return glance
-    raise UnknownError(f"no server is named {name!r}")
+    raise no_server(name, (each.name for each in reader.servers()))

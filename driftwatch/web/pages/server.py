@@ -10,7 +10,7 @@ from driftwatch import checks
 from driftwatch.alerts.quiet import in_force
 from driftwatch.alerts.wording.calm import short_pair, subject_words, value_words
 from driftwatch.alerts.wording.standing import Check, checks_now
-from driftwatch.errors import UnknownError
+from driftwatch.errors import no_server
 from driftwatch.model import Certificate, State
 from driftwatch.store.ports import Reader, StateInterval
 from driftwatch.transitions import Memory, SubjectState
@@ -73,7 +73,7 @@ def view(reader: Reader, scene: Scene) -> Page:
     name = scene.path["name"]
     record, memory = reader.server(name), reader.memory(name)
     if record is None or memory is None:
-        raise UnknownError(f"no server is named {name!r}")
+        raise no_server(name, (each.name for each in reader.servers()))
     found = checks_now(memory)
     span = scene.query.get("days", SPAN)
     span = span if span in SPANS else SPAN
