@@ -7,13 +7,13 @@ from datetime import datetime
 
 from driftwatch.alerts.quiet import Quiet
 from driftwatch.alerts.wording.calm import short_pair
-from driftwatch.alerts.wording.standing import Check, Told, checks_now
 from driftwatch.cli.tables import ago, columns, due, incident_row, moment, silence_row, window_row
 from driftwatch.deploys import DeployOutcome
 from driftwatch.model import Era, Release, Silence, State
 from driftwatch.report import plain
 from driftwatch.report.page import BOLD, COLOURS, Page
 from driftwatch.store.ports import ServerStatus
+from driftwatch.views.checks import Check, Told, checks_now
 
 _ORDER = (State.FAILED, State.OBSERVED_RISK, State.VERIFIED, State.NOT_CHECKED)
 _INDENT = 2 + max(len(state.words) for state in State) + 2

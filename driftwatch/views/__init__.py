@@ -1,7 +1,8 @@
-"""What is remembered, as JSON: the commands' ``--json`` and the HTTP API show the same shapes.
+"""What is remembered, for whoever shows it.
 
-Each shape is a TypedDict, so that the type checker holds the functions to it and the API's schema is made
-from it. Texts of watched servers are in them as they came.
+As JSON: the commands' ``--json`` and the HTTP API show the same shapes. Each is a TypedDict, so that the type
+checker holds the functions to it and the API's schema is made from it. Texts of watched servers are in them
+as they came. For people: ``checks`` has what a page and ``status`` say of each check of a server.
 """
 
 from driftwatch.views.deploys import Release, release

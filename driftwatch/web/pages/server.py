@@ -9,11 +9,11 @@ from shlex import quote
 from driftwatch import checks
 from driftwatch.alerts.quiet import in_force
 from driftwatch.alerts.wording.calm import short_pair, subject_words, value_words
-from driftwatch.alerts.wording.standing import Check, checks_now
 from driftwatch.errors import no_server
 from driftwatch.model import Certificate, State
 from driftwatch.store.ports import Reader, StateInterval
 from driftwatch.transitions import Memory, SubjectState
+from driftwatch.views.checks import Check, checks_now
 from driftwatch.web.pages.fleet import is_overdue
 from driftwatch.web.pages.marks import marks
 from driftwatch.web.pages.rendering import ORDER

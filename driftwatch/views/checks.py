@@ -1,4 +1,4 @@
-"""What is remembered of each check, in words: its state, since when, what was found (pure)."""
+"""Each check of a server as its page and ``status`` show it: state, since when, what was found (pure)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -64,8 +64,13 @@ class Check:
         return self.bad or self.pending is not None or self.flapping
 
 
-def check_now(declaration: Declaration, state: SubjectState) -> Check:
-    """What is remembered of a check, in words."""
+def checks_now(memory: Memory) -> tuple[Check, ...]:
+    """Every check that is remembered, in the catalogue's order."""
+    found = ((each, memory.states.get(f"check:{each.id}")) for each in checks.catalogue)
+    return tuple(_check(declaration, state) for declaration, state in found if state is not None)
+
+
+def _check(declaration: Declaration, state: SubjectState) -> Check:
     blocked = state.blocked_by is not None
     groups = [] if blocked else _told(_findings(state.detail))
     reason = state.detail.get("reason")
@@ -84,12 +89,6 @@ def check_now(declaration: Declaration, state: SubjectState) -> Check:
         last_known=value_words(state.confirmed) if blocked and state.accepted else None,
         flapping=state.flapping,
     )
-
-
-def checks_now(memory: Memory) -> tuple[Check, ...]:
-    """Every check that is remembered, in the catalogue's order."""
-    found = ((each, memory.states.get(f"check:{each.id}")) for each in checks.catalogue)
-    return tuple(check_now(declaration, state) for declaration, state in found if state is not None)
 
 
 def _findings(detail: Mapping[str, Json]) -> list[Mapping[str, Json]]:
