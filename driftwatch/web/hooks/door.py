@@ -105,10 +105,10 @@ class Door:
         servers = (named,) if named is not None else read.servers or tuple(configured)
         if not configured:
             raise HTTPException(422, "no server is configured")
-        for unknown in sorted(set(servers) - set(configured)):
+        unknown = set(servers).difference(configured)
+        if unknown:
             # Not in the caller's own words: what an address held does not come back in an answer.
-            meant = or_meant(unknown, configured)
-            raise HTTPException(422, f"no server has that name; {meant}")
+            raise HTTPException(422, f"no server has that name; {or_meant(min(unknown), configured)}")
         return Release(
             id=str(uuid.uuid4()),
             ref=read.ref,
