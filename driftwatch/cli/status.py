@@ -21,7 +21,6 @@ from driftwatch.cli.options import (
 from driftwatch.errors import ConfigError, UsageError
 
 if TYPE_CHECKING:
-    from driftwatch import views
     from driftwatch.alerts.quiet import Quiet
     from driftwatch.cli.one_server import Standing
     from driftwatch.store.ports import Reader, ServerOverview, ServerStatus
@@ -62,7 +61,7 @@ def _fleet(config: Path | None, now: datetime, *, as_json: bool) -> None:
             {
                 "schema": "driftwatch/status/1",
                 "servers": servers,
-                "windows": [_window(each) for each in windows],
+                "windows": [views.window(each) for each in windows],
                 "backlog": [views.backlog(each) for each in backlog],
             }
         )
@@ -124,18 +123,7 @@ def _json(standing: "Standing", now: datetime) -> dict[str, object]:
     return {
         **views.server(standing.status, now, standing.silences),
         "last_deploy": deploy,
-        "windows": [_window(each) for each in standing.windows],
-    }
-
-
-def _window(quiet: "Quiet") -> "views.Window":
-    from driftwatch import views
-
-    return {
-        "window": quiet.name,
-        "servers": list(quiet.servers),
-        "tags": list(quiet.tags),
-        "ends_at": views.iso(quiet.until),
+        "windows": [views.window(each) for each in standing.windows],
     }
 
 

@@ -17,6 +17,7 @@ from driftwatch.views.outbox import (
     message,
     probe_request,
     silence,
+    window,
 )
 from driftwatch.views.servers import (
     Incident,
@@ -69,4 +70,5 @@ __all__ = [
     "server",
     "silence",
     "status",
+    "window",
 ]

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing_extensions import TypedDict
 
 from driftwatch import model
+from driftwatch.alerts.quiet import Quiet
 from driftwatch.store import ports
 from driftwatch.views.shape import Moment, described, iso, iso_or_none
 
@@ -118,6 +119,16 @@ def backlog(item: ports.Backlog) -> Backlog:
         "next_attempt_at": iso_or_none(item.next_attempt_at),
         "last_error": item.last_error,
         "events": item.events,
+    }
+
+
+def window(item: Quiet) -> Window:
+    """One maintenance window that is on."""
+    return {
+        "window": item.name,
+        "servers": list(item.servers),
+        "tags": list(item.tags),
+        "ends_at": iso(item.until),
     }
 
 

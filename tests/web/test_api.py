@@ -21,7 +21,7 @@ from driftwatch.web.api.door import READS
 from driftwatch.web.api.openapi import describe
 from driftwatch.web.application import application
 from driftwatch.web.headers import SafeHeaders
-from tests.web.asking import ADMIN, DRIFTED, SERVERS, Api, conforms, http
+from tests.web.asking import ADMIN, DRIFTED, READ, SERVERS, Api, conforms, http
 
 
 async def test_servers_come_in_pages_by_name_with_their_states_and_what_is_open(api: Api) -> None:
@@ -104,6 +104,34 @@ async def test_the_diff_names_what_changed_between_any_two_lists(api: Api) -> No
     assert after_deploy["surfaces"][0]["to"] == surface["to"]
     status, detail = await api.refused("GET", f"/servers/{DRIFTED}/diff?from=v9")
     assert (status, "v9" in detail) == (404, True)
+
+
+async def test_what_waits_at_a_channel_is_told_until_it_is_gone(api: Api) -> None:
+    written = await api.walk("/messages", "messages", status="pending")
+    assert written
+    (waiting,) = (await api.get("/backlog"))["backlog"]
+    assert (waiting["channel"], waiting["messages"]) == ("ops", len(written))
+    assert waiting["oldest_at"] == min(each["created_at"] for each in written)
+    assert (waiting["attempts"], waiting["last_error"]) == (0, None)
+    api.token = ADMIN
+    for each in written:
+        await api.ask("POST", f"/api/v1/messages/{each['id']}/drop")
+    assert (await api.get("/backlog"))["backlog"] == []
+
+
+async def test_a_maintenance_window_is_told_while_it_is_on(api: Api, tmp_path: Path) -> None:
+    begin, end = (f"{fleet_db.NOW + hours * timedelta(hours=1):%Y-%m-%d %H:%M}" for hours in (-1, 1))
+    later = f"{fleet_db.NOW + timedelta(hours=2):%Y-%m-%d %H:%M}"
+    api.config = http(
+        tmp_path,
+        f'read_token = "{READ}"',
+        *("[[alerts.window]]", 'tags = ["eu"]', f'from = "{begin}"', f'to = "{end}"'),
+        *("[[alerts.window]]", f'from = "{end}"', f'to = "{later}"'),
+    )
+    (window,) = (await api.get("/windows"))["windows"]
+    assert (window["servers"], window["tags"]) == ([], ["eu"])
+    assert window["ends_at"] == f"{end.replace(' ', 'T')}:00Z"
+    assert begin in window["window"]
 
 
 async def test_a_name_that_no_server_has_is_answered_with_what_was_probably_meant(api: Api) -> None:
@@ -228,7 +256,9 @@ def answers() -> dict[str, Any]:
         "/events/{id}": "/events/drift-00010",
         "/messages": "/messages",
         "/messages/{id}": "/messages/message-drift-00010",
+        "/backlog": "/backlog",
         "/silences": "/silences?all=true",
+        "/windows": "/windows",
         "/deploys": "/deploys",
         "/deploys/{deploy}": "/deploys/release-00010",
     }

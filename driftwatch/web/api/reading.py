@@ -5,11 +5,13 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from driftwatch import views
+from driftwatch.alerts.quiet import in_force
 from driftwatch.errors import UnknownError, no_server
 from driftwatch.store.ports import Reader
 from driftwatch.web.api import cursor, parameters, shapes
 from driftwatch.web.api.endpoint import Call, Endpoint, Read
 from driftwatch.web.api.parameters import NoQuery, Parameters
+from driftwatch.web.context import Context
 
 T = TypeVar("T")
 
@@ -107,10 +109,21 @@ def message(reader: Reader, call: Call) -> views.Message:
     return views.message(_there(reader.message(call.path["id"]), "message", call))
 
 
+def backlog(reader: Reader, _: Call) -> shapes.Backlogs:
+    """What waits at each channel."""
+    return {"backlog": [views.backlog(item) for item in reader.backlog()]}
+
+
 def silences(reader: Reader, call: Call) -> shapes.Silences:
     """Silences in force, or all."""
     found = reader.silences(None if call.query.all else call.now, parameters.MOST)
     return {"silences": [views.silence(item, call.now) for item in found]}
+
+
+async def windows(context: Context, call: Call) -> shapes.Windows:
+    """Maintenance windows that are on."""
+    configured = context.config().alerts.windows
+    return {"windows": [views.window(item) for item in in_force([], configured, call.now)]}
 
 
 def deploys(reader: Reader, call: Call) -> shapes.Deploys:
@@ -199,6 +212,20 @@ ENDPOINTS = (
     _get("/events/{id}", event, views.Event, path_help={"id": "The event's id."}),
     _get("/messages", messages, shapes.Messages, query=parameters.MessagesPage),
     _get("/messages/{id}", message, views.Message, path_help={"id": "The message's id."}),
+    _get(
+        "/backlog",
+        backlog,
+        shapes.Backlogs,
+        description="Messages that were given up are at `/messages?status=dead`.",
+    ),
     _get("/silences", silences, shapes.Silences, query=parameters.SilencesQuery),
+    Endpoint(
+        method="GET",
+        path="/windows",
+        summary="Maintenance windows that are on",
+        description="By the configuration in force; silences have an address of their own.",
+        answer=shapes.Windows,
+        act=windows,
+    ),
     _get("/deploys", deploys, shapes.Deploys, query=parameters.DeploysPage),
 )

@@ -70,6 +70,20 @@ class Silences(TypedDict):
 
 
 @described
+class Windows(TypedDict):
+    """Maintenance windows that are on, the one that ends last first."""
+
+    windows: list[views.Window]
+
+
+@described
+class Backlogs(TypedDict):
+    """The channels with something undelivered, by name."""
+
+    backlog: list[views.Backlog]
+
+
+@described
 class Accepted(TypedDict):
     """What was accepted."""
 
