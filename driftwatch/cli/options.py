@@ -40,8 +40,8 @@ FailOnOption = Annotated[
     typer.Option(
         "--fail-on",
         show_default="failed",
-        help="What exits with 1: failed checks, observed risks too, checks that could not be made too, or "
-        "drift alone. Drift always does. May repeat.",
+        help="What exits with 1: failed checks, observed risks too, checks that could not be made too (as "
+        "behind a 401), or drift alone. Drift always does. May repeat.",
     ),
 ]
 JUnitOption = Annotated[Path | None, typer.Option(help="Write JUnit XML to a file; - is standard output.")]

@@ -74,7 +74,10 @@ class Outputs:
             width = shutil.get_terminal_size((100, 24)).columns
             differences = [*comparison.lines()] if comparison else None
             typer.echo(report.to_text(made, differences, colour=colourful(), width=width))
-        return report.exit_code(made, counted)
+        code = report.exit_code(made, counted)
+        if code == 0:
+            _warn_of_nothing(made)
+        return code
 
 
 def judged_against(
@@ -162,6 +165,19 @@ def _put(path: Path, text: str, *, option: str) -> None:
         typer.echo(text, nl=False)
     else:
         write_atomically(path, text, option=option)
+
+
+def _warn_of_nothing(made: Report) -> None:
+    """Tell a build that is let through that its server was not looked at, whatever form the report has."""
+    nothing = report.unjudged(made)
+    if nothing is not None:
+        reason = made.result(report.ENDPOINT).reason
+        why = f" ({report.plain(reason)})" if reason else ""
+        typer.echo(
+            f"driftwatch: {report.plain(made.server)}: {nothing}{why}. This exits with 0: no check failed. "
+            "With --fail-on not-checked it exits with 1.",
+            err=True,
+        )
 
 
 def _toolsets(judged: Judged) -> dict[Era, Toolset]:

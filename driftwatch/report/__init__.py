@@ -2,14 +2,15 @@
 
 from driftwatch.report.baseline import Baseline, Comparison, compare
 from driftwatch.report.contract import SCHEMA, VERSION, to_json
-from driftwatch.report.gate import counting, exit_code
+from driftwatch.report.gate import ENDPOINT, counting, exit_code
 from driftwatch.report.junit import to_junit
 from driftwatch.report.markdown import to_markdown
 from driftwatch.report.sarif import Place, to_sarif
-from driftwatch.report.terminal import plain, to_text
+from driftwatch.report.terminal import plain, to_text, unjudged
 from driftwatch.report.transcript import transcript
 
 __all__ = [
+    "ENDPOINT",
     "SCHEMA",
     "VERSION",
     "Baseline",
@@ -25,4 +26,5 @@ __all__ = [
     "to_sarif",
     "to_text",
     "transcript",
+    "unjudged",
 ]

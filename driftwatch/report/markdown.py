@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from driftwatch import checks
 from driftwatch.model import Finding, Report, Result, State
 from driftwatch.report.baseline import Comparison
-from driftwatch.report.terminal import plain
+from driftwatch.report.terminal import plain, unjudged
 
 ROWS = 20
 """Findings of one check that are shown."""
@@ -74,6 +74,9 @@ def _facts(report: Report) -> Iterator[str]:
         f"{report.duration_s:.2f} s, {report.taken_at:%Y-%m-%d %H:%M} UTC, driftwatch {report.driftwatch}."
     )
     yield ""
+    if (nothing := unjudged(report)) is not None:
+        yield f"**{nothing}**; the reasons are below."
+        yield ""
     if report.surfaces:
         yield "| era | revision | tools | fingerprint |"
         yield "| --- | --- | --- | --- |"

@@ -58,6 +58,15 @@ def plain(text: str, limit: int = TEXT_LIMIT) -> str:
     return "".join(map(_spelled, cut))
 
 
+def unjudged(report: Report) -> str | None:
+    """What nothing was learned about, so that a report without a failure is not taken for a good one."""
+    if not report.surfaces:
+        return "Nothing behind its front door was judged"
+    if not any(surface.complete for surface in report.surfaces):
+        return "Its tools were not judged"
+    return None
+
+
 def _write_header(page: Page, report: Report) -> None:
     page.lines.append(f"{page.paint(plain(report.server), BOLD)}  {plain(report.url)}")
     facts = [
@@ -70,17 +79,8 @@ def _write_header(page: Page, report: Report) -> None:
     page.write(" · ".join(facts))
     for surface in report.surfaces:
         page.write(" · ".join(_surface(surface)))
-    if (unjudged := _unjudged(report)) is not None:
-        page.write(unjudged)
-
-
-def _unjudged(report: Report) -> str | None:
-    """What nothing was learned about, so that a report without a failure is not taken for a good one."""
-    if not report.surfaces:
-        return "Nothing behind its front door was judged; the reasons are below."
-    if not any(surface.complete for surface in report.surfaces):
-        return "Its tools were not judged; the reasons are below."
-    return None
+    if (nothing := unjudged(report)) is not None:
+        page.write(f"{nothing}; the reasons are below.")
 
 
 def _visit(report: Report) -> str:

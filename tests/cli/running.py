@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from starlette.types import ASGIApp
+
 from driftwatch.demo.sample import SampleServer
 from driftwatch.web.server import HttpServer
 from tests.patience import PATIENCE_S
@@ -21,12 +23,19 @@ PROGRAM = [sys.executable, "-m", "driftwatch"]
 
 @contextlib.contextmanager
 def sample_server() -> Iterator[tuple[SampleServer, str]]:
-    """The sample server in a thread of its own, because commands bring their own loop."""
-    sample, server = SampleServer("v1"), HttpServer("127.0.0.1", 0)
-    thread = threading.Thread(target=lambda: asyncio.run(server.run(sample.application)))
+    sample = SampleServer("v1")
+    with serving(sample.application) as url:
+        yield sample, url
+
+
+@contextlib.contextmanager
+def serving(application: ASGIApp) -> Iterator[str]:
+    """An application in a thread of its own, because commands bring their own loop; where to probe it."""
+    server = HttpServer("127.0.0.1", 0)
+    thread = threading.Thread(target=lambda: asyncio.run(server.run(application)))
     thread.start()
     try:
-        yield sample, f"http://127.0.0.1:{server.port}/mcp"
+        yield f"http://127.0.0.1:{server.port}/mcp"
     finally:
         server.stop()
         thread.join()

@@ -11,10 +11,11 @@ from xml.etree import ElementTree as ET
 
 import pytest
 import yaml
+from starlette.responses import Response
 
 from driftwatch.demo.sample import SampleServer
 from tests.cli.conftest import Command
-from tests.cli.running import sample_server, unused_url
+from tests.cli.running import sample_server, serving, unused_url
 
 URL = "https://staging.example.com/mcp"
 
@@ -110,6 +111,21 @@ def test_what_was_as_bad_in_the_baseline_is_let_through_where_only_drift_counts(
     keep(driftwatch, url := unused_url(), "--save", tmp_path)
     assert driftwatch("probe", url, "--baseline", "base.json").code == 1
     assert driftwatch("probe", url, "--baseline", "base.json", "--fail-on", "drift").code == 3
+
+
+@pytest.mark.parametrize("form", ["--json", "--junit", "--sarif", "--markdown"])
+def test_a_shut_door_lets_a_build_through_and_says_so_beside_every_form(
+    driftwatch: Command, form: str
+) -> None:
+    words = [form] if form == "--json" else [form, "-"]
+    with serving(Response(status_code=429)) as url:
+        for each in ([], words):
+            ended = driftwatch("probe", url, *each)
+            assert ended.code == 0
+            assert "Nothing behind its front door was judged (HTTP 429" in ended.err
+            assert "With --fail-on not-checked it exits with 1." in ended.err
+        ended = driftwatch("probe", url, *words, "--fail-on", "not-checked")
+        assert (ended.code, ended.err) == (1, "")
 
 
 def test_what_got_worse_counts_as_drift(

@@ -285,6 +285,11 @@ def test_markdown_names_why_checks_were_not_checked() -> None:
 # --- what a server sends
 
 
+def test_markdown_says_at_the_top_that_nothing_was_judged() -> None:
+    assert "**Nothing behind its front door was judged**" in to_markdown(report(surfaces=()), frozenset())
+    assert "judged" not in to_markdown(report(), frozenset())
+
+
 def test_no_form_lets_foreign_text_out_of_its_place() -> None:
     judged = hostile()
     baseline = Baseline.of(of_states(surfaces=(surface(fingerprint=None),)))
