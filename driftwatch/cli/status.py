@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -48,7 +49,7 @@ def status(
 
 def _fleet(config: Path | None, now: datetime, *, as_json: bool) -> None:
     from driftwatch import views
-    from driftwatch.cli import tables
+    from driftwatch.cli import fleet, tables
 
     with reading(config) as reader:
         silences, backlog, windows = reader.silences(now), reader.backlog(), _windows(config, now)
@@ -69,7 +70,8 @@ def _fleet(config: Path | None, now: datetime, *, as_json: bool) -> None:
     if not items:
         typer.echo("No server is configured, or the service has not started yet.")
         return
-    typer.echo(tables.columns([tables.HEADING, *(tables.status_row(item, now) for item in items)]))
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    typer.echo(fleet.to_text(items, now, width=width))
     below = {
         "open incidents, for driftwatch ack": [
             tables.incident_row(item.record.name, each, now) for item in items for each in item.incidents

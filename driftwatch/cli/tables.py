@@ -6,31 +6,14 @@ from datetime import UTC, datetime, timedelta
 from driftwatch.alerts.fold import Story
 from driftwatch.alerts.quiet import Quiet
 from driftwatch.alerts.wording import Voice, describe
-from driftwatch.alerts.wording.calm import short_pair, subject_words, value_words
+from driftwatch.alerts.wording.calm import subject_words, value_words
 from driftwatch.model import Event, Silence, State
 from driftwatch.report import plain
-from driftwatch.store.ports import Backlog, MessageRecord, MessageStatus, RunSummary, ServerOverview
+from driftwatch.store.ports import Backlog, MessageRecord, MessageStatus, RunSummary
 from driftwatch.transitions import Incident
-
-HEADING = ("server", *(state.words for state in State), "fingerprint", "certificate", "last probe", "next")
-"""The columns of status_row."""
 
 LATE = timedelta(minutes=1)
 """A probe that is later than this is said to be: most likely no service runs."""
-
-
-def status_row(item: ServerOverview, now: datetime) -> tuple[str, ...]:
-    """One server: its states by number, fingerprint, certificate, and when it is probed."""
-    run = item.last_run
-    pairs = {short_pair(state.confirmed) for state in item.toolsets}
-    return (
-        item.record.name,
-        *(str(item.counts[state]) if run else "-" for state in State),
-        " ".join(sorted(pairs)) or "-",
-        f"{item.certificate.days_left(now)} days" if item.certificate else "-",
-        ago(now - run.taken_at) if run else "never",
-        due(item.record.confirm_due_at or item.record.next_due_at, now),
-    )
 
 
 def incident_row(server: str, incident: Incident, now: datetime) -> tuple[str, ...]:

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from driftwatch.cli.tables import status_row
 from driftwatch.store.ports import DeliveryPlan
 from driftwatch.store.sqlite import SqliteStore
 from driftwatch.transitions import Changes
@@ -241,15 +240,3 @@ def test_a_server_that_is_no_longer_configured_has_a_history_and_no_status(
     ended = driftwatch("status", "lab")
     assert ended.code == 2
     assert "lab is no longer configured; driftwatch history lab has what happened" in ended.err
-
-
-def test_status_says_by_how_much_a_probe_is_late(filled: SqliteStore) -> None:
-    with filled.read() as reader:
-        item = reader.overview(limit=1)[0]
-    due = item.record.next_due_at
-    assert [status_row(item, due + timedelta(minutes=late))[-1] for late in (-3, 0, 1, 120)] == [
-        "in 3 min",
-        "now",
-        "now",
-        "2 h late",
-    ]
