@@ -19,7 +19,8 @@ ANSWER = json.dumps(OURS).encode()
 REQUEST = Request(label="tools/list", rpc={"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
 HEADERS = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n"
 EVENTS = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n"
-SOON = 0.15
+SOON = 1.0
+"""Seconds in which a busy machine still brings what a script sends before it falls silent."""
 
 
 async def ask(open_wire: Any, *script: Any, request: Request = REQUEST, **limits: Any) -> Exchange:
@@ -34,11 +35,11 @@ def fault(exchange: Exchange) -> tuple[str, str, str]:
 
 
 SLOW = {
-    "silence": ([ASK, STALL], "headers", "no answer came within 0.15 s"),
+    "silence": ([ASK, STALL], "headers", "no answer came within 1 s"),
     "silence-inside-the-headers": (
         [ASK, HEADERS, STALL],
         "headers",
-        f"the header block did not end ({len(HEADERS)} bytes came) within 0.15 s",
+        f"the header block did not end ({len(HEADERS)} bytes came) within 1 s",
     ),
     "dripping-headers": (
         [ASK, b"HTTP/1.1 200 OK\r\n", Drip(b"x-a: b\r\n", forever=True)],
@@ -48,7 +49,7 @@ SLOW = {
     "silence-inside-the-body": (
         [ASK, http(ANSWER[:10], length=400), STALL],
         "body",
-        "the answer did not end (10 bytes came) within 0.15 s",
+        "the answer did not end (10 bytes came) within 1 s",
     ),
     "dripping-body": (
         [ASK, http(b"", length=10**6), Drip(b" ", forever=True)],
@@ -58,7 +59,7 @@ SLOW = {
     "a-stream-without-the-answer": (
         [ASK, events(b'{"jsonrpc":"2.0","method":"x"}', end=False), STALL],
         "body",
-        "the answer did not end (38 bytes came) within 0.15 s",
+        "the answer did not end (38 bytes came) within 1 s",
     ),
     "a-stream-of-comments": (
         [ASK, EVENTS, Drip(b": ping\n\n", forever=True)],
@@ -85,7 +86,7 @@ async def test_a_name_that_takes_for_ever_to_resolve_ends_too(open_wire: Any) ->
 
     async with open_wire("https://mcp.test/", resolver=Asleep(), timeout_s=SOON) as wire:
         found = fault((await wire.send(REQUEST)).exchange)
-    assert found == ("timeout", "resolve", "the name did not resolve within 0.15 s")
+    assert found == ("timeout", "resolve", "the name did not resolve within 1 s")
 
 
 async def test_the_deadline_of_the_probe_cuts_a_request_short_and_sends_no_other(open_wire: Any) -> None:
@@ -93,7 +94,7 @@ async def test_the_deadline_of_the_probe_cuts_a_request_short_and_sends_no_other
         first = fault((await wire.send(REQUEST)).exchange)
         second = fault((await wire.send(REQUEST)).exchange)
     assert first[:2] == ("deadline", "headers")
-    assert second == ("deadline", "send", "not sent: the 0.15 s of this probe are over")
+    assert second == ("deadline", "send", "not sent: the 1 s of this probe are over")
     assert (len(server.requests), wire.requests) == (1, 1)
 
 
