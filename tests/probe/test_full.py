@@ -174,7 +174,7 @@ async def test_a_get_that_is_never_answered_costs_neither_list() -> None:
             return await super().respond(incoming)
 
     async with visiting(Silent()) as visit:
-        evidence = await visit.probe(depth=Depth.FULL, limits=Limits(timeout_s=0.1))
+        evidence = await visit.probe(depth=Depth.FULL, limits=Limits(timeout_s=1))
         assert not visit.mcp.open_sessions
     for surface in evidence.surfaces:
         assert not isinstance(surface.tools, Missing)

@@ -131,7 +131,7 @@ async def test_a_burst_ends_at_the_first_request_that_hangs() -> None:
     evidence, _ = await full(
         Mcp(legacy=False, before=limited),
         burst=BurstPlan(requests=40, on="manual"),
-        limits=Limits(timeout_s=0.3),
+        limits=Limits(timeout_s=1),
     )
     burst = evidence.burst
     assert isinstance(burst, Burst)

@@ -144,7 +144,7 @@ async def test_a_get_that_opens_no_stream_ends_the_search(answer: Answer) -> Non
 
 async def test_a_silent_stream_is_left_after_the_time_of_one_request() -> None:
     async with visiting(on_get(streamed("", stays_open=True))) as visit:
-        evidence = await visit.probe(limits=Limits(timeout_s=0.2, deadline_s=5))
+        evidence = await visit.probe(limits=Limits(timeout_s=1, deadline_s=30))
     assert evidence.outcome.code == "http-4xx"
     opening = opening_of(evidence.openings)
     assert opening.exchange.fault is not None
@@ -158,7 +158,7 @@ async def test_an_answer_that_never_comes_leaves_no_surface() -> None:
             yield name.encode()
 
     async with visiting(Mute(http_sse=True)) as visit:
-        evidence = await visit.probe(limits=Limits(timeout_s=0.2, deadline_s=5))
+        evidence = await visit.probe(limits=Limits(timeout_s=1, deadline_s=30))
     assert evidence.surfaces == ()
     assert not opening_of(evidence.openings).established
 

@@ -46,7 +46,7 @@ async def test_a_visit_that_runs_into_its_deadline_keeps_what_it_saw_and_ends_it
             return await super().respond(incoming)
 
     async with visiting(Stuck(modern=False)) as visit:
-        evidence = await visit.probe(limits=Limits(timeout_s=0.3, deadline_s=0.3))
+        evidence = await visit.probe(limits=Limits(timeout_s=1, deadline_s=1))
         assert not visit.mcp.open_sessions
     (surface,) = evidence.surfaces
     assert not isinstance(surface.listing, Missing)
