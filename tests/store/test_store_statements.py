@@ -1,5 +1,7 @@
 """The rules that keep the way to another back end open."""
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -49,12 +51,23 @@ def test_every_statement_is_understood_by_both_back_ends(back_end: object) -> No
 
 @pytest.mark.parametrize("back_end", [sqlite, postgresql])
 def test_every_table_can_be_made_on_both_back_ends(back_end: object) -> None:
+    tables.also_for_postgresql()
     dialect = back_end.dialect()  # type: ignore[attr-defined]
     for table in tables.metadata.sorted_tables:
         assert str(CreateTable(table).compile(dialect=dialect))
         for index in table.indexes:
             made = str(CreateIndex(index).compile(dialect=dialect))
             assert (" WHERE " in made) == (index.dialect_options["sqlite"]["where"] is not None)
+
+
+def test_a_new_database_needs_no_other_dialect_and_no_alembic(tmp_path: Path) -> None:
+    script = (
+        "import sys; from pathlib import Path; from driftwatch.store.sqlite import SqliteStore\n"
+        f"store = SqliteStore(Path({str(tmp_path / 'driftwatch.db')!r})); store.migrate(); store.close()\n"
+        "print(*sys.modules)"
+    )
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert not {"alembic", "sqlalchemy.dialects.postgresql"} & set(ended.stdout.split())
 
 
 def test_every_constraint_has_a_name() -> None:

@@ -4,6 +4,7 @@ from alembic import context
 
 from driftwatch.store import tables
 
+tables.also_for_postgresql()
 context.configure(
     connection=context.config.attributes["connection"],
     target_metadata=tables.metadata,

@@ -21,12 +21,19 @@ and each new one would rewrite the largest table.
 """
 
 from driftwatch.store.tables import deploys, outbox, servers, states, toolsets
-from driftwatch.store.tables.base import DELIVERY_IS_HELD, DEPLOY_UNDER_WAY, MESSAGE_WAITS, metadata
+from driftwatch.store.tables.base import (
+    DELIVERY_IS_HELD,
+    DEPLOY_UNDER_WAY,
+    MESSAGE_WAITS,
+    also_for_postgresql,
+    metadata,
+)
 
 __all__ = [
     "DELIVERY_IS_HELD",
     "DEPLOY_UNDER_WAY",
     "MESSAGE_WAITS",
+    "also_for_postgresql",
     "deploys",
     "metadata",
     "outbox",
