@@ -5,9 +5,9 @@ from datetime import datetime, timedelta
 import pytest
 
 from driftwatch.errors import StoreError
-from driftwatch.model import Depth, ProbeRequest, Silence, Trigger
+from driftwatch.model import Depth, ProbeRequest, Trigger
 from driftwatch.store.due import LEASE
-from driftwatch.store.ports import Imported, Schedule, ServerRecord, Store
+from driftwatch.store.ports import Schedule, ServerRecord, Store
 from driftwatch.transitions import Changes, ConfirmProbe
 from tests.store.world import (
     DAY,
@@ -21,109 +21,14 @@ from tests.store.world import (
     request,
     schedule,
     server,
-    state,
     together,
 )
 
 SECOND = timedelta(seconds=1)
 
 
-def row(world: World, name: str = "api") -> ServerRecord:
-    with world.store.read() as reader:
-        record = reader.server(name)
-    assert record is not None
-    return record
-
-
-def waiting(world: World) -> list[ProbeRequest]:
-    with world.store.read() as reader:
-        return reader.waiting_requests()
-
-
-def next_due(world: World) -> datetime | None:
-    with world.store.read() as reader:
-        return reader.next_due()
-
-
-def enqueue(world: World, *requests: ProbeRequest) -> list[bool]:
-    with world.store.write() as tx:
-        return [tx.enqueue(item) for item in requests]
-
-
 def confirm(at: datetime, depth: Depth = Depth.LIGHT) -> Changes:
     return Changes(confirm=ConfirmProbe(due_at=at, depth=depth))
-
-
-class TestImporting:
-    def test_the_rows_become_what_the_configuration_says(self, world: World) -> None:
-        changed = server("api", START, url="https://new.example/mcp", revision="r2", tags=("a", "b"))
-        with world.store.write() as tx:
-            imported = tx.import_servers([changed, server("new", START + HOUR)], START)
-
-        assert imported == Imported(added=("new",), returned=(), removed=(), changed=("api",))
-        assert row(world) == changed
-        assert row(world, "new").next_due_at == START + HOUR
-
-    def test_a_server_under_a_new_name_keeps_everything(self, world: World) -> None:
-        world.record(changes=Changes(states=(state("check:a/b", "verified"),)))
-        before = row(world)
-        quiet = Silence(
-            id="s1",
-            servers=("api", "other"),
-            starts_at=START,
-            ends_at=START + DAY,
-            reason="a rollout",
-            created_by="ana",
-        )
-        with world.store.write() as tx:
-            tx.add_silence(quiet)
-        renamed = replace(server("shop", START + HOUR), previous_name="api")
-        for _ in range(2):  # the key stays in the file, and is nothing new at the next import
-            with world.store.write() as tx:
-                imported = tx.import_servers([renamed], START + HOUR)
-        assert imported == Imported(added=(), returned=(), removed=())
-        with world.store.read() as reader:
-            (status,) = reader.status()
-            assert [run.trigger for run in reader.runs("shop")] == ["interval"]
-            assert reader.memory("api") is None
-            assert reader.silences(START + HOUR)[0].servers == ("shop", "other")
-        assert set(status.memory.states) == {"check:a/b"}
-        assert status.record.next_due_at == before.next_due_at
-
-    def test_a_name_that_another_server_has_is_not_taken_from_it(self, world: World) -> None:
-        with world.store.write() as tx:
-            tx.import_servers([server("api", START), server("shop", START)], START)
-        renamed = replace(server("shop", START), previous_name="api")
-        with world.store.write() as tx:
-            imported = tx.import_servers([renamed], START)
-        assert (imported.renamed, imported.removed) == ((), ("api",))
-
-    def test_a_restart_does_not_move_due_times(self, world: World) -> None:
-        world.take()
-        planned = row(world)
-        world.add("api", due=world.clock.advance(MINUTE))
-        assert row(world) == planned
-
-    def test_a_removed_server_is_no_more_probed_and_comes_back_with_its_memory(self, world: World) -> None:
-        world.record(
-            changes=Changes(states=(state("check:a/b", "verified"),), confirm=confirm(START).confirm)
-        )
-        enqueue(world, request("api", START, Trigger.MANUAL))
-        with world.store.write() as tx:
-            assert tx.import_servers([], START + HOUR).removed == ("api",)
-        assert row(world).removed_at == START + HOUR
-        assert (world.take(), waiting(world), next_due(world)) == ([], [], None)
-        with world.store.read() as reader:
-            assert reader.status() == []
-
-        world.clock.advance(DAY)
-        with world.store.write() as tx:
-            assert tx.import_servers([server("api", world.clock())], world.clock()).returned == ("api",)
-        with world.store.read() as reader:
-            (status,) = reader.status()
-        assert set(status.memory.states) == {"check:a/b"}
-        assert (status.record.removed_at, status.record.confirm_due_at) == (None, None)
-        assert status.record.next_due_at == world.clock()
 
 
 class TestTheTick:
@@ -131,8 +36,8 @@ class TestTheTick:
         (taken,) = world.take()
 
         assert taken == request("api", START, depth=Depth.FULL, config_revision="r1")
-        assert row(world).next_due_at == START + INTERVAL
-        assert row(world).next_full_at == START + FULL_INTERVAL
+        assert world.row().next_due_at == START + INTERVAL
+        assert world.row().next_full_at == START + FULL_INTERVAL
         assert world.take() == []
 
     def test_the_next_is_light_until_a_full_one_is_due(self, world: World) -> None:
@@ -148,7 +53,7 @@ class TestTheTick:
         world.clock.advance(3 * DAY)
         (taken,) = world.take()
         assert taken.due_at == START
-        assert row(world).next_due_at == world.clock() + INTERVAL
+        assert world.row().next_due_at == world.clock() + INTERVAL
 
     def test_the_longest_overdue_goes_first_and_the_limit_holds(self, world: World) -> None:
         with world.store.write() as tx:
@@ -173,9 +78,9 @@ class TestTheTick:
     def test_a_servers_own_pause_is_respected(self, world: World) -> None:
         with world.store.write() as tx:
             tx.postpone("api", START + HOUR)
-        assert (world.take(), next_due(world)) == ([], START + HOUR)
-        enqueue(world, request("api", START, Trigger.MANUAL))
-        assert (world.take(), next_due(world)) == ([], START + HOUR)
+        assert (world.take(), world.next_due()) == ([], START + HOUR)
+        world.enqueue(request("api", START, Trigger.MANUAL))
+        assert (world.take(), world.next_due()) == ([], START + HOUR)
         world.clock.advance(HOUR)
         assert [taken.trigger for taken in world.take()] == [Trigger.MANUAL]
 
@@ -205,14 +110,14 @@ class TestConfirming:
         self, world: World
     ) -> None:
         world.record(asked=world.take()[0], changes=confirm(START + 15 * SECOND, Depth.FULL))
-        planned = row(world)
-        assert next_due(world) == START + 15 * SECOND
+        planned = world.row()
+        assert world.next_due() == START + 15 * SECOND
         world.clock.advance(15 * SECOND)
 
         (taken,) = world.take()
         assert (taken.trigger, taken.depth, taken.due_at) == (Trigger.CONFIRM, Depth.FULL, world.clock())
         assert taken.priority > 0
-        assert row(world) == replace(planned, confirm_due_at=None, confirm_depth=None)
+        assert world.row() == replace(planned, confirm_due_at=None, confirm_depth=None)
 
     def test_one_probe_serves_a_confirmation_and_the_interval(self, world: World) -> None:
         world.record(asked=world.take()[0], changes=confirm(START + INTERVAL - SECOND))
@@ -220,7 +125,7 @@ class TestConfirming:
 
         (taken,) = world.take()
         assert (taken.trigger, taken.depth) == (Trigger.CONFIRM, Depth.LIGHT)
-        assert row(world).next_due_at == world.clock() + INTERVAL
+        assert world.row().next_due_at == world.clock() + INTERVAL
         world.record(asked=taken)
         assert world.take() == []
 
@@ -234,7 +139,7 @@ class TestConfirming:
 class TestRequests:
     def test_a_request_waits_until_it_is_due_and_goes_before_the_interval(self, world: World) -> None:
         manual = request("api", START + 10 * SECOND, Trigger.MANUAL, priority=10, release_ref="abc \ud800")
-        assert enqueue(world, manual) == [True]
+        assert world.enqueue(manual) == [True]
         assert [taken.trigger for taken in world.take()] == [Trigger.INTERVAL]
         world.clock.advance(10 * SECOND)
 
@@ -248,7 +153,7 @@ class TestRequests:
         manual = [
             request(name, START, Trigger.MANUAL, priority=n) for n, name in enumerate(["b", "api", "c"])
         ]
-        enqueue(world, *manual)
+        world.enqueue(*manual)
         assert world.take(limit=3) == manual[::-1]
 
     def test_one_request_of_a_kind_waits_for_each_server_and_the_newest_release_wins(
@@ -259,8 +164,8 @@ class TestRequests:
             "api", START + SECOND, Trigger.DEPLOY, release_ref="two", depth=Depth.FULL, priority=3
         )
         manual = request("api", START, Trigger.MANUAL)
-        assert enqueue(world, first, second, manual, first) == [True, False, True, False]
-        assert waiting(world) == [
+        assert world.enqueue(first, second, manual, first) == [True, False, True, False]
+        assert world.waiting() == [
             replace(first, release_ref="one", depth=Depth.FULL, priority=3),
             manual,
         ]
@@ -268,9 +173,9 @@ class TestRequests:
     def test_a_request_during_a_run_of_its_kind_waits_for_its_turn(self, world: World) -> None:
         first = request("api", START, Trigger.DEPLOY, release_ref="one")
         second = request("api", START + SECOND, Trigger.DEPLOY, release_ref="two")
-        enqueue(world, first)
+        world.enqueue(first)
         assert world.take() == [first]
-        assert enqueue(world, second) == [True]
+        assert world.enqueue(second) == [True]
         world.clock.advance(SECOND)
         assert world.take(busy=["api"]) == []
         with world.store.write() as tx:
@@ -279,17 +184,17 @@ class TestRequests:
 
     def test_a_deploy_is_only_done_when_it_is_said_to_be(self, world: World) -> None:
         deploy = request("api", START, Trigger.DEPLOY)
-        enqueue(world, deploy)
+        world.enqueue(deploy)
         world.take()
         world.record(asked=deploy)
-        assert waiting(world) == [deploy]
+        assert world.waiting() == [deploy]
         with world.store.write() as tx:
             tx.request_done(deploy)
-        assert waiting(world) == []
+        assert world.waiting() == []
 
     def test_a_request_for_an_unknown_server_is_refused_and_its_end_is_not(self, world: World) -> None:
         with pytest.raises(StoreError, match="no server named 'nobody'"):
-            enqueue(world, request("nobody", START, Trigger.MANUAL))
+            world.enqueue(request("nobody", START, Trigger.MANUAL))
         with world.store.write() as tx:
             tx.request_done(request("nobody", START, Trigger.MANUAL))
 
@@ -300,20 +205,20 @@ class TestCrashes:
 
     def test_what_was_handed_out_and_not_recorded_is_due_again_after_a_restart(self, world: World) -> None:
         (taken,) = world.take()
-        assert waiting(world) == [taken]
+        assert world.waiting() == [taken]
         world.clock.advance(SECOND)
 
         after = self.restart(world)
-        assert next_due(after) == START
+        assert after.next_due() == START
         assert after.take() == [replace(taken, attempt=2)]
         after.record(asked=taken)
-        assert (after.take(), waiting(after)) == ([], [])
+        assert (after.take(), after.waiting()) == ([], [])
 
     def test_a_confirmation_and_a_deploy_survive_a_restart(self, world: World) -> None:
         world.add("api", "b")
         world.record(asked=request("api", START), changes=confirm(START))
         deploy = request("b", START, Trigger.DEPLOY, release_ref="one")
-        enqueue(world, deploy)
+        world.enqueue(deploy)
         first, second = world.take()
         assert first == deploy
 
@@ -330,12 +235,12 @@ class TestCrashes:
         (taken,) = after.take()
         assert (taken.due_at, taken.attempt) == (START + INTERVAL, 1)
         assert taken.depth is Depth.FULL
-        assert waiting(after) == [taken]
+        assert after.waiting() == [taken]
 
     def test_a_probe_that_its_process_forgot_is_due_again_after_a_while(self, world: World) -> None:
         (taken,) = world.take()
         world.clock.advance(LEASE - SECOND)
-        assert (world.take(), next_due(world)) == ([], None)
+        assert (world.take(), world.next_due()) == ([], None)
         world.clock.advance(SECOND)
         assert world.take(busy=["api"]) == []
         assert world.take() == [replace(taken, attempt=2)]
@@ -360,17 +265,17 @@ class TestClockSteps:
             assert tx.repair_due(world.clock(), schedule) == 1
             assert tx.repair_due(world.clock(), schedule) == 0
 
-        assert row(world).next_due_at == world.clock() + INTERVAL
-        assert row(world).next_full_at == world.clock() + FULL_INTERVAL
-        assert row(world).not_before == world.clock() + INTERVAL
+        assert world.row().next_due_at == world.clock() + INTERVAL
+        assert world.row().next_full_at == world.clock() + FULL_INTERVAL
+        assert world.row().not_before == world.clock() + INTERVAL
 
     def test_a_due_time_within_the_schedule_stays(self, world: World) -> None:
         world.take()
         world.clock.advance(MINUTE)
-        planned = row(world)
+        planned = world.row()
         with world.store.write() as tx:
             assert tx.repair_due(world.clock(), schedule) == 0
-        assert row(world) == planned
+        assert world.row() == planned
 
     def test_a_slot_that_comes_twice_is_probed_twice(self, world: World) -> None:
         every_quarter = quarters()
@@ -384,7 +289,7 @@ class TestClockSteps:
             (again,) = tx.take_due(world.clock(), 1, every_quarter)
         assert first.due_at == START
         world.record(asked=again)  # asserts that it is no replay
-        assert waiting(world) == []
+        assert world.waiting() == []
 
     def test_a_lease_from_the_future_is_no_lease(self, world: World) -> None:
         (taken,) = world.take()
@@ -421,6 +326,6 @@ def quarters() -> Callable[[ServerRecord, datetime], Schedule]:
 def test_the_next_visit_is_the_earliest_of_all(store: Store, world: World) -> None:
     world.take()
     world.add("api", "later", "much-later", due=START + 5 * MINUTE)
-    assert next_due(world) == START + 5 * MINUTE
-    enqueue(world, request("later", START + MINUTE, Trigger.MANUAL))
-    assert next_due(world) == START + MINUTE
+    assert world.next_due() == START + 5 * MINUTE
+    world.enqueue(request("later", START + MINUTE, Trigger.MANUAL))
+    assert world.next_due() == START + MINUTE

@@ -100,6 +100,25 @@ class World:
         with self.store.write() as tx:
             return tx.take_due(self.clock(), limit, schedule, busy)
 
+    def enqueue(self, *requests: ProbeRequest) -> list[bool]:
+        """Whether each of them was not there yet."""
+        with self.store.write() as tx:
+            return [tx.enqueue(item) for item in requests]
+
+    def waiting(self) -> list[ProbeRequest]:
+        with self.store.read() as reader:
+            return reader.waiting_requests()
+
+    def next_due(self) -> datetime | None:
+        with self.store.read() as reader:
+            return reader.next_due()
+
+    def row(self, name: str = "api") -> ServerRecord:
+        with self.store.read() as reader:
+            record = reader.server(name)
+        assert record is not None
+        return record
+
     def record(
         self,
         name: str = "api",

@@ -1,0 +1,209 @@
+"""Whole messages about servers that nobody reaches or gets into, as they arrive."""
+# ruff: noqa: E501 - a line of a message is as long as it arrives
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from driftwatch.model import EventKind, Level
+from tests.alerts.told import NOON, REFUSED, Message, finding, result
+
+
+def test_a_server_that_is_down(event: Any, message: Message) -> None:
+    blocked = [f"tool/check-{number}" for number in range(31)]
+    assert (
+        message(event(EventKind.CHANGE, result=result("transport/endpoint", REFUSED), blocked=blocked))
+        == """\
+[driftwatch] api-prod: down - connection refused
+
+transport/endpoint: verified -> failed (refused)
+Nothing listens there: the connection was refused.
+Expected a connection to api.example:443; measured connection refused by 192.0.2.7.
+31 checks are not checked because of it.
+Since: 2026-11-02 11:59 UTC (12:59 Europe/Berlin)
+Affected: every client
+Fix: Start the server and let its address answer POST.
+
+More: driftwatch history api-prod
+dw:1fdf6801
+"""
+    )
+
+
+def test_a_server_that_is_back(event: Any, message: Message) -> None:
+    blocked = [f"tool/check-{number}" for number in range(31)]
+    assert (
+        message(
+            event(
+                EventKind.RECOVERY,
+                Level.INFO,
+                before="failed:refused",
+                after="verified",
+                since=NOON - timedelta(hours=2, minutes=14),
+                duration_s=8000.0,
+                result=result("transport/endpoint"),
+                blocked=blocked,
+            )
+        )
+        == """\
+[driftwatch] api-prod: back after 2 h 13 min
+
+transport/endpoint: failed (refused) -> verified
+It lasted 2 h 13 min: 2026-11-02 09:46 to 11:59 UTC (10:46 to 12:59 Europe/Berlin).
+31 checks that it had blocked can be checked again.
+
+More: driftwatch history api-prod
+dw:1fdf6801
+"""
+    )
+
+
+def test_a_server_that_went_down_and_came_back_in_one_wait(event: Any, message: Message) -> None:
+    down = event(EventKind.CHANGE, result=result("transport/endpoint", REFUSED), blocked=["tools/pagination"])
+    back = event(
+        EventKind.RECOVERY,
+        Level.INFO,
+        before="failed:refused",
+        after="verified",
+        at=NOON + timedelta(seconds=20),
+        since=NOON - timedelta(minutes=1),
+        duration_s=70.0,
+        result=result("transport/endpoint"),
+        blocked=["tools/pagination"],
+    )
+    assert (
+        message(down, back)
+        == """\
+[driftwatch] api-prod: was down for 1 min 10 s - connection refused
+
+transport/endpoint: verified -> failed (refused) -> verified
+Nothing listens there: the connection was refused.
+Expected a connection to api.example:443; measured connection refused by 192.0.2.7.
+A blip of 1 min 10 s, over again: 2026-11-02 11:59 to 12:00 UTC (12:59 to 13:00 Europe/Berlin).
+
+More: driftwatch history api-prod
+dw:c2c89664
+"""
+    )
+
+
+def test_our_credential_that_is_refused(event: Any, message: Message) -> None:
+    refused = finding(
+        "refused",
+        "token",
+        "The server refuses the configured credential.",
+        "HTTP 200",
+        "HTTP 401 invalid_token",
+    )
+    assert (
+        message(
+            event(
+                EventKind.CHANGE,
+                subject="check:auth/credential",
+                after="failed:refused",
+                result=result("auth/credential", refused),
+                blocked=["transport/endpoint", "tools/pagination", "release/fingerprint"],
+            )
+        )
+        == """\
+[driftwatch] api-prod: auth/credential failed - the server refuses the configured credential
+
+auth/credential: verified -> failed (refused)
+The server refuses the configured credential.
+Expected HTTP 200; measured HTTP 401 invalid_token.
+3 checks are not checked because of it.
+Since: 2026-11-02 11:59 UTC (12:59 Europe/Berlin)
+Affected: driftwatch alone, unless other credentials ended with its own
+Fix: Replace the token that driftwatch was given, or give it back its rights.
+
+More: driftwatch history api-prod
+dw:1fdf6801
+"""
+    )
+
+
+def test_a_server_that_begins_to_ask_for_credentials(event: Any, message: Message) -> None:
+    reason = "HTTP 401: the server asks for credentials"
+    assert (
+        message(
+            event(
+                EventKind.COVERAGE_LOST,
+                Level.WARNING,
+                after="not_checked:auth",
+                result=result("transport/endpoint", state="not_checked", code="auth", reason=reason),
+                blocked=[f"tool/check-{number}" for number in range(31)],
+            )
+        )
+        == """\
+[driftwatch] api-prod: closed - it asks for credentials
+
+transport/endpoint: verified -> not checked (auth)
+Not checked: HTTP 401: the server asks for credentials.
+31 checks are not checked because of it.
+The last known state, verified, may be stale.
+Since: 2026-11-02 11:59 UTC (12:59 Europe/Berlin)
+Affected: clients that come without a credential, as driftwatch does
+Fix: Where a sign-in is meant, give driftwatch a credential of its own (`token_file`, `[server.oauth]`). Otherwise look at what was put in front of the MCP route, or changed in the last release.
+
+More: driftwatch history api-prod
+dw:1fdf6801
+"""
+    )
+
+
+@pytest.mark.parametrize(
+    ("check", "code"),
+    [
+        *(
+            ("transport/endpoint", code)
+            for code in ("forbidden", "rate-limited", "bot-page", "address", "proxy")
+        ),
+        ("tls/chain", "client-certificate"),
+    ],
+)
+def test_whatever_shuts_a_server_is_said_with_who_is_affected_and_what_to_do(
+    event: Any, message: Message, check: str, code: str
+) -> None:
+    subject, shut = f"check:{check}", f"not_checked:{code}"
+    said = message(event(EventKind.COVERAGE_LOST, Level.WARNING, subject=subject, after=shut))
+    assert said.startswith("[driftwatch] api-prod: closed - ")
+    assert "\nAffected: " in said
+    assert "\nFix: " in said
+    opened = event(EventKind.COVERAGE_BACK, Level.INFO, subject=subject, before=shut, after="verified")
+    assert message(opened).startswith("[driftwatch] api-prod: open again after 1 min\n")
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("http-4xx", "it refuses the first request"),
+        ("no-handshake", "it refuses the handshake"),
+        ("redirect", "it redirects to where no client follows"),
+        ("protocol", "what answers is not valid HTTP"),
+        ("unreachable", "no way to its address"),
+        ("deadline", "no answer in time"),
+    ],
+)
+def test_why_a_server_is_down_is_said_in_words(event: Any, message: Message, code: str, words: str) -> None:
+    assert message(event(EventKind.CHANGE, after=f"failed:{code}")).startswith(
+        f"[driftwatch] api-prod: down - {words}\n"
+    )
+
+
+@pytest.mark.parametrize(("code", "sections"), [("http-4xx", 2), ("protocol", 2), ("http-5xx", 1)])
+def test_servers_that_refuse_for_different_reasons_are_told_apart(
+    event: Any, message: Message, code: str, sections: int
+) -> None:
+    def refused(server: str, why: str) -> Any:
+        found = finding(code, "https://api.example/mcp", f"No usable answer to a POST: {why}.", "", why)
+        return event(
+            EventKind.CHANGE,
+            server=server,
+            after=f"failed:{code}",
+            result=result("transport/endpoint", found),
+        )
+
+    said = message(refused("api-one", "HTTP 413"), refused("api-two", "HTTP 421"))
+    assert ("api-one: down" in said) == (sections > 1)
+    assert ("HTTP 421" in said) == (sections > 1)
