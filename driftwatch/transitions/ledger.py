@@ -1,19 +1,16 @@
 """Collects what one report changes: states, stretches, incidents and events, each with a stable id."""
 
-import uuid
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from driftwatch.model import Event, EventKind, Json, Level, Report, State
+from driftwatch.model import Event, EventKind, Json, Level, Report
 from driftwatch.transitions.changes import Changes, ConfirmProbe, Interval
 from driftwatch.transitions.confirmation import Outcome, Step, departures, unblocked
+from driftwatch.transitions.incidents import Incidents, stable_id
 from driftwatch.transitions.memory import Incident, Memory, Policy, SubjectState, TlsNotice
-from driftwatch.transitions.values import NOT_APPLICABLE, check_subject, state_of
-
-_NAMESPACE = uuid.UUID("6f0d4c1e-54a3-5d0b-9a5e-0d8f1c1b7a11")
-"""Of the ids of events and incidents. They are persisted: it never changes."""
+from driftwatch.transitions.values import NOT_APPLICABLE, check_subject
 
 _TOLD_SINCE_THE_BEGINNING = frozenset({EventKind.RECOVERY, EventKind.COVERAGE_BACK})
 
@@ -65,7 +62,7 @@ class Ledger:
         self.now = now
         self.run = run
         self._states: dict[str, SubjectState] = {}
-        self._incidents: dict[str, Incident] = {}
+        self._incidents = Incidents(memory.incidents, policy=policy, now=now, run=run)
         self._intervals: list[Interval] = []
         self._events: list[Event] = []
         self.new_notices: list[TlsNotice] = []
@@ -85,8 +82,7 @@ class Ledger:
 
     def incident(self, subject: str) -> Incident | None:
         """The open incident of a subject."""
-        incident = self._incidents.get(subject) or self.memory.incidents.get(subject)
-        return incident if incident and incident.closed_at is None else None
+        return self._incidents.of(subject)
 
     def keep(self, state: SubjectState) -> None:
         """Put a state in the place of what is remembered."""
@@ -130,17 +126,17 @@ class Ledger:
         event = self._id(EventKind.REBASED)
         incident = self.incident(before.subject)
         if incident and over:
-            self._close(incident, event)
+            self._incidents.close(incident, event)
             state = replace(state, incident=None)
         elif incident:
-            self._incidents[before.subject] = replace(incident, value=state.confirmed)
+            self._incidents.put(replace(incident, value=state.confirmed))
         self._moved.append({"subject": before.subject, "before": before.confirmed, "after": state.confirmed})
         self.stretch(before, state.confirmed, self.at, event)
         self.keep(unblocked(state))
 
     def drop(self, incident: Incident) -> None:
         """Close the incident of a subject that nobody will observe again."""
-        self._close(incident, self._id(EventKind.REBASED))
+        self._incidents.close(incident, self._id(EventKind.REBASED))
         self._removed.append(incident.subject)
         state = self.state(incident.subject)
         if state is not None:
@@ -189,9 +185,9 @@ class Ledger:
         began = (*before.flap_times[:1], before.turning_since, incident.opened_at if incident else None)
         since = min((time for time in began if time), default=self.at)
         if verdict.good:
-            incident = self._close(incident, event) if incident else None
+            incident = self._incidents.close(incident, event) if incident else None
         elif verdict.tracked:
-            incident = self._go_on(incident, step, verdict.level, event, since)
+            incident = self._incidents.go_on(incident, step.after, verdict.level, event, since)
         details: dict[str, Json] = {
             **verdict.details,
             "values": dict(Counter(before.flap_values)) or _spoken(before),
@@ -211,7 +207,7 @@ class Ledger:
         since = state.turning_since or self.at
         incident = self.incident(state.subject)
         if incident is None and tracked and alerts:
-            incident = self._open(state.subject, other, since, event, Level.WARNING)
+            incident = self._incidents.open(state.subject, other, since, event, Level.WARNING)
         details = {
             "values": _spoken(state),
             "departures": departures(state),
@@ -264,11 +260,7 @@ class Ledger:
                 state for subject, state in self._states.items() if state != self.memory.states.get(subject)
             ),
             intervals=tuple(self._intervals),
-            incidents=tuple(
-                incident
-                for subject, incident in self._incidents.items()
-                if incident != self.memory.incidents.get(subject)
-            ),
+            incidents=self._incidents.changed(),
             events=tuple(self._events),
             notices=tuple(self.new_notices),
             confirm=confirm,
@@ -299,46 +291,10 @@ class Ledger:
             return incident
         if step.outcome is Outcome.FLAPPING:
             value, began = step.after.confirmed, step.after.flap_times[0]
-            return incident or self._open(step.after.subject, value, began, event, Level.WARNING)
+            return incident or self._incidents.open(step.after.subject, value, began, event, Level.WARNING)
         if verdict.good:
-            return self._close(incident, event) if incident else None
-        return self._go_on(incident, step, verdict.level, event, step.after.confirmed_since)
-
-    def _go_on(
-        self, incident: Incident | None, step: Step, level: Level, event: str, since: datetime
-    ) -> Incident:
-        """Open an incident, or carry the open one on with another value."""
-        value = step.after.confirmed
-        if incident is None:
-            return self._open(step.after.subject, value, since, event, level)
-        lost_sight = state_of(value) is State.NOT_CHECKED is not state_of(incident.value)
-        if lost_sight:
-            return incident
-        if value != incident.value:
-            incident = replace(incident, value=value, acked_at=None, acked_by=None)
-        incident = replace(incident, next_reminder_at=self._reminder(level))
-        self._incidents[incident.subject] = incident
-        return incident
-
-    def _open(self, subject: str, value: str, since: datetime, event: str, level: Level | None) -> Incident:
-        incident = Incident(
-            id=self._uuid(subject, "incident"),
-            subject=subject,
-            opened_at=since,
-            opening_event=event,
-            value=value,
-            next_reminder_at=self._reminder(level),
-        )
-        self._incidents[subject] = incident
-        return incident
-
-    def _close(self, incident: Incident, event: str) -> Incident:
-        closed = replace(incident, closed_at=self.now, closing_event=event, next_reminder_at=None)
-        self._incidents[incident.subject] = closed
-        return closed
-
-    def _reminder(self, level: Level | None) -> datetime | None:
-        return self.now + self.policy.reminder if level is Level.ERROR else None
+            return self._incidents.close(incident, event) if incident else None
+        return self._incidents.go_on(incident, step.after, verdict.level, event, step.after.confirmed_since)
 
     def _keep_with_incident(self, state: SubjectState) -> None:
         incident = self.incident(state.subject)
@@ -348,7 +304,7 @@ class Ledger:
         event = self._id(EventKind.ADDED_WITH_PROBLEMS)
         for state, _ in self._problems:
             # It was so from the beginning: told once, never a reminder.
-            self._open(state.subject, state.confirmed, self.at, event, None)
+            self._incidents.open(state.subject, state.confirmed, self.at, event, None)
             self._keep_with_incident(state)
         failed = {state.subject for state, _ in self._problems}
         blocked = [
@@ -412,10 +368,7 @@ class Ledger:
         )
 
     def _id(self, kind: EventKind, subject: str | None = None) -> str:
-        return self._uuid(subject or "", kind.value)
-
-    def _uuid(self, subject: str, kind: str) -> str:
-        return str(uuid.uuid5(_NAMESPACE, f"{self.run}\n{subject}\n{kind}"))
+        return stable_id(self.run, subject or "", kind.value)
 
 
 def _spoken(state: SubjectState) -> dict[str, int]:
