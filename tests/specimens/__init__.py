@@ -13,6 +13,7 @@ from tests.specimens.protocol import PROTOCOL
 from tests.specimens.refusals import REFUSALS
 from tests.specimens.specimen import Specimen
 from tests.specimens.tools import TOOL_FAULTS
+from tests.specimens.transport import TRANSPORT
 
 __all__ = ["SPECIMENS", "Specimen"]
 
@@ -26,6 +27,7 @@ SPECIMENS: tuple[Specimen, ...] = (
     *MESSAGES,
     *FRAMING,
     *TOOL_FAULTS,
+    *TRANSPORT,
     *REFUSALS,
     *BESIDES,
     *CERTIFIED,

@@ -1,0 +1,39 @@
+"""Servers that give another answer to some of their requests."""
+
+from collections.abc import Callable
+
+from driftwatch.model import State
+from tests.specimens.http import Answer, Incoming
+from tests.specimens.mcp import Json, Mcp, refusal
+from tests.specimens.specimen import Specimen
+
+When = Callable[[Incoming], bool]
+
+
+def when(asked: When, answer: Callable[[Incoming], Answer], **server: Json) -> Callable[[], Mcp]:
+    """A server that gives another answer to one request."""
+
+    def before(_: Mcp, incoming: Incoming) -> Answer | None:
+        return answer(incoming) if asked(incoming) else None
+
+    return lambda: Mcp(**{"before": before, **server})
+
+
+def status(code: int) -> Callable[[Incoming], Answer]:
+    return lambda _: Answer(status=code)
+
+
+def error(code: int, status: int, data: Json = None) -> Callable[[Incoming], Answer]:
+    return lambda incoming: refusal(incoming.rpc, code, "no", status=status, data=data)
+
+
+def one(
+    name: str,
+    deviation: str,
+    make: Callable[[], Mcp],
+    check: str,
+    outcome: tuple[State, str],
+    **more: Json,
+) -> Specimen:
+    expect = {check: outcome, **more.pop("expect", {})}
+    return Specimen(name=name, deviation=deviation, make=make, expect=expect, **more)
