@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from driftwatch import checks, transitions
 from driftwatch.alerts.wording.calm import short_pair
 from driftwatch.errors import UnknownError, UsageError, no_server, or_meant
-from driftwatch.model import Depth, Event, EventKind, Level, ProbeRequest, Silence, Trigger
+from driftwatch.model import Depth, Event, EventKind, ProbeRequest, Silence, Trigger
 from driftwatch.store.ports import MessageRecord, MessageStatus, ServerRecord, Tx
 from driftwatch.transitions import ConfirmProbe, Incident, Memory, names_pair
 
@@ -240,14 +240,10 @@ def _message_like(tx: Tx, named: str) -> MessageRecord:
 def _silence_event(kind: EventKind, silence: Silence, *, by: str, now: datetime) -> Event:
     """In the history of the server that it is about, where it is about one alone."""
     alone = silence.servers[0] if len(silence.servers) == 1 and not silence.tags else None
-    return Event(
-        id=str(uuid.uuid4()),
+    return Event.without_run(
+        kind,
+        now,
         server=alone,
-        kind=kind,
-        level=Level.INFO,
-        alerts=False,
-        at=now,
-        run=None,
         details={
             "by": by,
             "silence": silence.id,

@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -204,14 +203,11 @@ def _ended(since: datetime, now: datetime) -> Event:
 
 
 def _event(level: Level, now: datetime, since: datetime, details: dict[str, bool | int | float]) -> Event:
-    return Event(
-        id=str(uuid.uuid4()),
-        server=None,
-        kind=EventKind.MONITOR_OFFLINE,
+    return Event.without_run(
+        EventKind.MONITOR_OFFLINE,
+        now,
         level=level,
         alerts=True,
-        at=now,
-        run=None,
         since=since,
         details=details,
     )

@@ -14,7 +14,7 @@ from driftwatch.alerts.wording import Voice
 from driftwatch.clock import Clock
 from driftwatch.config import Channel
 from driftwatch.errors import StoreError
-from driftwatch.model import Event, EventKind, Level
+from driftwatch.model import Event, EventKind
 from driftwatch.store.ports import Store, Tx
 
 __all__ = ["Outbox", "Sender"]
@@ -133,13 +133,8 @@ class Outbox:
 
 
 def _dropped(number: int, now: datetime) -> Event:
-    return Event(
-        id=str(uuid.uuid4()),
-        server=None,
-        kind=EventKind.DELIVERY_DEAD,
-        level=Level.INFO,
-        alerts=False,
-        at=now,
-        run=None,
+    return Event.without_run(
+        EventKind.DELIVERY_DEAD,
+        now,
         details={"dropped": number},
     )

@@ -1,6 +1,5 @@
 """Which channel hears of which event, and when at the earliest (pure)."""
 
-import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -88,13 +87,9 @@ def plan(
 
 def trial(channel: str, *, now: datetime) -> Event:
     """The event behind ``notify test``: record it with the plan that ``plan`` makes of it."""
-    return Event(
-        id=str(uuid.uuid4()),
-        server=None,
-        kind=EventKind.TEST,
-        level=Level.INFO,
+    return Event.without_run(
+        EventKind.TEST,
+        now,
         alerts=True,
-        at=now,
-        run=None,
         details={"channel": channel},
     )

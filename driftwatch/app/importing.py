@@ -1,10 +1,9 @@
 """Servers and due times in the database brought in line with the configuration."""
 
-import uuid
 from datetime import datetime
 
 from driftwatch.app.wiring import Wiring
-from driftwatch.model import Event, EventKind, Level
+from driftwatch.model import Event, EventKind
 from driftwatch.store.ports import Imported, Tx
 
 
@@ -27,14 +26,10 @@ def _events(imported: Imported, now: datetime) -> list[Event]:
     ]
     moved += [(EventKind.SERVER_RENAMED, name, before) for before, name in imported.renamed]
     return [
-        Event(
-            id=str(uuid.uuid4()),
+        Event.without_run(
+            kind,
+            now,
             server=name,
-            kind=kind,
-            level=Level.INFO,
-            alerts=False,
-            at=now,
-            run=None,
             before=before,
             after=name if before else None,
         )

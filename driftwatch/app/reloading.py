@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import uuid
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
@@ -156,27 +155,19 @@ def _details(imported: Imported, restart: tuple[str, ...]) -> dict[str, Json]:
 
 
 def _reloaded(imported: Imported, restart: tuple[str, ...], now: datetime) -> Event:
-    return Event(
-        id=str(uuid.uuid4()),
-        server=None,
-        kind=EventKind.CONFIG_RELOADED,
-        level=Level.INFO,
-        alerts=False,
-        at=now,
-        run=None,
+    return Event.without_run(
+        EventKind.CONFIG_RELOADED,
+        now,
         details=_details(imported, restart),
     )
 
 
 def _rejected(problems: tuple[str, ...], now: datetime) -> Event:
-    return Event(
-        id=str(uuid.uuid4()),
-        server=None,
-        kind=EventKind.CONFIG_REJECTED,
+    return Event.without_run(
+        EventKind.CONFIG_REJECTED,
+        now,
         level=Level.WARNING,
         alerts=True,
-        at=now,
-        run=None,
         details={"problems": list(problems)},
     )
 

@@ -1,9 +1,12 @@
 """What happened, and when nobody wants to hear of it."""
 
+import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from types import MappingProxyType
+from typing import Self
 
 from driftwatch.model.states import Json, Level
 
@@ -81,6 +84,37 @@ class Event:
     """When the new value was first seen, before it was confirmed; for a recovery, when the incident began."""
     details: Mapping[str, Json] = field(default_factory=dict)
     """What compose needs to explain it; its shape per kind is documented in transitions."""
+
+    @classmethod
+    def without_run(
+        cls,
+        kind: EventKind,
+        at: datetime,
+        *,
+        level: Level = Level.INFO,
+        alerts: bool = False,
+        server: str | None = None,
+        subject: str | None = None,
+        before: str | None = None,
+        after: str | None = None,
+        since: datetime | None = None,
+        details: Mapping[str, Json] = MappingProxyType({}),
+    ) -> Self:
+        """An event that no probe confirmed: something about driftwatch itself, or what a person did."""
+        return cls(
+            id=str(uuid.uuid4()),
+            server=server,
+            kind=kind,
+            level=level,
+            alerts=alerts,
+            at=at,
+            run=None,
+            subject=subject,
+            before=before,
+            after=after,
+            since=since,
+            details=details,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

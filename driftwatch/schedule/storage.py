@@ -1,6 +1,5 @@
 """Faults of the database: in the history, and told, as soon as that can be written."""
 
-import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -93,14 +92,11 @@ class StorageFaults:
 
 
 def _event(fault: _Fault, now: datetime, lasted: float, *, over: bool, alerts: bool) -> Event:
-    return Event(
-        id=str(uuid.uuid4()),
-        server=None,
-        kind=EventKind.STORAGE_FAULT,
+    return Event.without_run(
+        EventKind.STORAGE_FAULT,
+        now,
         level=Level.ERROR,
         alerts=alerts,
-        at=now,
-        run=None,
         since=fault.since,
         details={"error": fault.error, "duration_s": lasted, "over": over},
     )

@@ -5,7 +5,6 @@ APScheduler drives both. Due times are data in the store, so a restart changes n
 
 import asyncio
 import logging
-import uuid
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -16,7 +15,7 @@ from apscheduler.schedulers.base import STATE_RUNNING
 
 from driftwatch.clock import Clock, StepWatch
 from driftwatch.errors import StoreError
-from driftwatch.model import Event, EventKind, Level
+from driftwatch.model import Event, EventKind
 from driftwatch.schedule.due import DueTimes
 from driftwatch.schedule.queue import ProbeQueue
 from driftwatch.store.ports import Schedule, ServerRecord, Store, Tx
@@ -219,14 +218,9 @@ class Ticker:
 
 
 def _stepped(step: timedelta, now: datetime) -> Event:
-    return Event(
-        id=str(uuid.uuid4()),
-        server=None,
-        kind=EventKind.CLOCK_STEP,
-        level=Level.INFO,
-        alerts=False,
-        at=now,
-        run=None,
+    return Event.without_run(
+        EventKind.CLOCK_STEP,
+        now,
         details={"seconds": step.total_seconds()},
     )
 

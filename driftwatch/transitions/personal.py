@@ -1,11 +1,10 @@
 """What a person says about what was confirmed: that a toolset may stay, that an incident is known. Pure."""
 
-import uuid
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime
 
-from driftwatch.model import Event, EventKind, Json, Level
+from driftwatch.model import Event, EventKind
 from driftwatch.transitions.changes import Changes, ConfirmProbe
 from driftwatch.transitions.memory import Memory
 
@@ -22,11 +21,11 @@ def accept(
     for subject, state in memory.states.items():
         if not subject.startswith("toolset:") or state.confirmed != pair or state.accepted == pair:
             continue
-        event = _event(
-            memory,
+        event = Event.without_run(
             EventKind.ACCEPTED,
-            subject,
             now,
+            server=memory.server,
+            subject=subject,
             before=state.accepted,
             after=pair,
             details={"by": by, "reason": reason},
@@ -57,31 +56,13 @@ def ack(
         if subject not in subjects or incident.acked_at is not None:
             continue
         incidents.append(replace(incident, acked_at=now, acked_by=by))
-        details = {"by": by, "incident": incident.id}
-        events.append(_event(memory, EventKind.ACKED, subject, now, after=incident.value, details=details))
+        event = Event.without_run(
+            EventKind.ACKED,
+            now,
+            server=memory.server,
+            subject=subject,
+            after=incident.value,
+            details={"by": by, "incident": incident.id},
+        )
+        events.append(event)
     return Changes(incidents=tuple(incidents), events=tuple(events), confirm=confirm)
-
-
-def _event(
-    memory: Memory,
-    kind: EventKind,
-    subject: str,
-    now: datetime,
-    *,
-    details: Mapping[str, Json],
-    after: str,
-    before: str | None = None,
-) -> Event:
-    return Event(
-        id=str(uuid.uuid4()),
-        server=memory.server,
-        kind=kind,
-        level=Level.INFO,
-        alerts=False,
-        at=now,
-        run=None,
-        subject=subject,
-        before=before,
-        after=after,
-        details=details,
-    )

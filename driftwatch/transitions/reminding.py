@@ -1,6 +1,5 @@
 """What is called to mind: errors that stay open, and checks that nobody has been able to look at. Pure."""
 
-import uuid
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -49,14 +48,12 @@ def remind(
     acked = [incident for incident in incidents if incident.acked_at is not None]
     if not called and not stale:
         return None
-    event = Event(
-        id=str(uuid.uuid4()),
+    event = Event.without_run(
+        EventKind.REMINDER,
+        now,
         server=memory.server,
-        kind=EventKind.REMINDER,
         level=Level.ERROR if called else Level.WARNING,
         alerts=True,
-        at=now,
-        run=None,
         since=min((incident.opened_at for incident in called), default=None),
         details={
             "incidents": [_told(memory, incident) for incident in called],

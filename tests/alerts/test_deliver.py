@@ -19,6 +19,14 @@ from driftwatch.store.ports import DeliveryOutcome
 
 SECRET = "canary-0123456789"
 
+PLAIN: dict[str, Any] = {
+    "title": "t",
+    "body": "b",
+    "html": None,
+    "level": Level.INFO,
+    "message_id": "m",
+}
+
 
 async def send(url: str, **changes: Any) -> tuple[DeliveryOutcome, str | None]:
     message: dict[str, Any] = {
@@ -113,14 +121,7 @@ async def test_a_hanging_send_does_not_keep_the_process_alive(receiver: Any) -> 
 async def test_no_more_than_three_sends_to_one_receiver_hang(receiver: Any) -> None:
     receiver.manner = "hang"
     sender = AppriseSender()
-    message: dict[str, Any] = {
-        "title": "t",
-        "body": "b",
-        "html": None,
-        "level": Level.INFO,
-        "message_id": "m",
-    }
-    outcomes = [await sender.send(receiver.url(), timeout=0.1, **message) for _ in range(4)]
+    outcomes = [await sender.send(receiver.url(), timeout=0.1, **PLAIN) for _ in range(4)]
 
     assert [outcome for outcome, _ in outcomes] == [DeliveryOutcome.UNKNOWN] * 3 + [DeliveryOutcome.FAILED]
     assert outcomes[3][1] == "3 earlier attempts still hang"
@@ -128,18 +129,11 @@ async def test_no_more_than_three_sends_to_one_receiver_hang(receiver: Any) -> N
 
 async def test_a_hanging_send_holds_nobody_up(receiver: Any) -> None:
     sender = AppriseSender()
-    message: dict[str, Any] = {
-        "title": "t",
-        "body": "b",
-        "html": None,
-        "level": Level.INFO,
-        "message_id": "m",
-    }
     receiver.manner = "hang"
-    hanging = asyncio.create_task(sender.send(receiver.url(), timeout=60, **message))
+    hanging = asyncio.create_task(sender.send(receiver.url(), timeout=60, **PLAIN))
     await receiver.reached.wait()
     receiver.manner = "ok"
-    assert await sender.send(receiver.url(path="/other"), timeout=10, **message) == (
+    assert await sender.send(receiver.url(path="/other"), timeout=10, **PLAIN) == (
         DeliveryOutcome.SENT,
         None,
     )

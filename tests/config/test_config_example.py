@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,7 +11,7 @@ from driftwatch.config import Config, Monitor
 from driftwatch.config.problems import inner_table, keys_of
 from driftwatch.config.reference import PLACE, main, render
 from driftwatch.config.schema import Config as Schema
-from driftwatch.config.values import Table
+from tests.config.tables import tables
 
 Load = Callable[..., Config]
 
@@ -126,11 +126,3 @@ def test_a_stale_reference_is_refused(
 def test_the_example_is_plain_toml() -> None:
     assert tomllib.loads(EXAMPLE)["server"][0]["name"] == "example"
     assert set(tomllib.loads(COMPLETE)["monitor"]) == set(keys_of(Monitor))
-
-
-def tables(table: type[Table], path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], type[Table]]]:
-    yield path, table
-    for key, field in keys_of(table).items():
-        inner = inner_table(field.annotation)
-        if inner is not None:
-            yield from tables(inner, (*path, key))

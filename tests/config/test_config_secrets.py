@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from driftwatch.config import Config, adhoc
-from driftwatch.config.problems import inner_table, keys_of
+from driftwatch.config.problems import keys_of
 from driftwatch.config.schema import Config as Schema
-from driftwatch.config.values import Table
 from driftwatch.errors import ConfigError
+from tests.config.tables import tables
 
 Load = Callable[..., Config]
 
@@ -202,14 +202,6 @@ def without_none(value: Any) -> Any:
             return [without_none(inner) for inner in value]
         case _:
             return value
-
-
-def tables(table: type[Table], path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], type[Table]]]:
-    yield path, table
-    for key, field in keys_of(table).items():
-        inner = inner_table(field.annotation)
-        if inner is not None:
-            yield from tables(inner, (*path, key))
 
 
 def canary_documents() -> Iterator[str]:

@@ -13,6 +13,7 @@ from driftwatch.guard import AGAIN, NetworkGuard
 from driftwatch.model import Depth, Event, EventKind, Level, ProbeRequest, Trigger
 from driftwatch.store.sqlite import SqliteStore
 from driftwatch.transitions import Memory
+from tests.clocks import StandingClock
 from tests.store.world import schedule, server
 from tests.transitions.timeline import HEALTHY, Timeline, View, down
 
@@ -21,22 +22,11 @@ HOUR = timedelta(hours=1)
 
 
 @dataclass
-class Clock:
-    wall: datetime = START
-
-    def now(self) -> datetime:
-        return self.wall
-
-    def monotonic(self) -> float:
-        return (self.wall - START).total_seconds()
-
-
-@dataclass
 class Desk:
     """A guard that is shown what servers answer."""
 
     store: SqliteStore
-    clock: Clock
+    clock: StandingClock
     names: tuple[str, ...]
     with_canary: bool = True
     canary: bool = True
@@ -65,7 +55,7 @@ class Desk:
         self, name: str, view: View, depth: Depth = Depth.LIGHT, trigger: Trigger = Trigger.INTERVAL
     ) -> bool:
         """Whether the visit met driftwatch's own network."""
-        self.clock.wall += timedelta(seconds=1)
+        self.clock.advance(timedelta(seconds=1))
         report = Timeline(now=self.clock.now()).report(view, depth, trigger)
         report = replace(report, server=name, reachable=view is HEALTHY)
         request = ProbeRequest(server=name, due_at=self.clock.now(), trigger=trigger, depth=depth)
@@ -94,14 +84,14 @@ def store(tmp_path: Path) -> Iterator[SqliteStore]:
 
 @pytest.mark.parametrize("number", [1, 2])
 async def test_a_small_fleet_that_is_down_is_down(store: SqliteStore, number: int) -> None:
-    desk = Desk(store, Clock(), tuple("abc"[:number]), canary=False)
+    desk = Desk(store, StandingClock(START), tuple("abc"[:number]), canary=False)
     assert await desk.each(down()) == [False] * number
     assert await desk.each(down("timeout")) == [False] * number
     assert desk.asked == 0
 
 
 async def test_the_third_host_shows_it_and_the_visit_is_made_again(store: SqliteStore) -> None:
-    desk = Desk(store, Clock(), tuple("abc"), canary=False)
+    desk = Desk(store, StandingClock(START), tuple("abc"), canary=False)
     assert await desk.each(down()) == [False, False, True]
     assert desk.due("c") <= AGAIN
     assert await desk.each(down()) == [True] * 3
@@ -113,9 +103,9 @@ async def test_the_third_host_shows_it_and_the_visit_is_made_again(store: Sqlite
 
 
 async def test_it_is_over_when_the_canary_answers_and_says_for_how_long(store: SqliteStore) -> None:
-    desk = Desk(store, Clock(), tuple("abc"), canary=False)
+    desk = Desk(store, StandingClock(START), tuple("abc"), canary=False)
     await desk.each(down())
-    desk.clock.wall += HOUR
+    desk.clock.advance(HOUR)
     desk.canary = True
     assert not await desk.visit("a", down())
     began, over = desk.events()
@@ -125,14 +115,14 @@ async def test_it_is_over_when_the_canary_answers_and_says_for_how_long(store: S
 
 
 async def test_while_the_canary_answers_nobody_is_hurried(store: SqliteStore) -> None:
-    desk = Desk(store, Clock(), tuple("abcdefghij"), canary=True)
+    desk = Desk(store, StandingClock(START), tuple("abcdefghij"), canary=True)
     assert not await desk.visit("a", down())
     assert desk.asked == 1
     assert all(desk.due(name) > timedelta(0) for name in desk.names)
 
 
 async def test_while_only_some_fail_nothing_waits(store: SqliteStore) -> None:
-    desk = Desk(store, Clock(), tuple("abcdefghij"), canary=False)
+    desk = Desk(store, StandingClock(START), tuple("abcdefghij"), canary=False)
     assert not await desk.visit("a", down())
     for name in "bcdefgh":
         assert not await desk.visit(name, HEALTHY)
@@ -142,7 +132,7 @@ async def test_while_only_some_fail_nothing_waits(store: SqliteStore) -> None:
 
 
 async def test_three_of_many_wait_for_witnesses_who_are_visited_at_once(store: SqliteStore) -> None:
-    desk = Desk(store, Clock(), tuple("abcdefghij"), with_canary=False)
+    desk = Desk(store, StandingClock(START), tuple("abcdefghij"), with_canary=False)
     for name in "abc":
         assert not await desk.visit(name, down())
     hurried = [name for name in desk.names if desk.due(name) <= timedelta(0)]
@@ -156,7 +146,7 @@ async def test_three_of_many_wait_for_witnesses_who_are_visited_at_once(store: S
 async def test_without_a_canary_every_host_has_to_fail_and_the_first_answer_ends_it(
     store: SqliteStore,
 ) -> None:
-    desk = Desk(store, Clock(), tuple("abc"), with_canary=False)
+    desk = Desk(store, StandingClock(START), tuple("abc"), with_canary=False)
     assert await desk.each(down()) == [False, False, True]
     assert not await desk.visit("b", HEALTHY)
     assert not await desk.visit("a", down())
@@ -164,7 +154,7 @@ async def test_without_a_canary_every_host_has_to_fail_and_the_first_answer_ends
 
 
 async def test_a_restart_in_the_middle_of_it_changes_nothing(store: SqliteStore) -> None:
-    desk = Desk(store, Clock(), tuple("abc"), canary=False)
+    desk = Desk(store, StandingClock(START), tuple("abc"), canary=False)
     await desk.each(down())
     desk.restart()
     assert await desk.each(down()) == [True] * 3
@@ -178,7 +168,7 @@ async def test_a_restart_in_the_middle_of_it_changes_nothing(store: SqliteStore)
 
 
 async def test_servers_that_were_down_before_say_nothing(store: SqliteStore) -> None:
-    desk = Desk(store, Clock(), tuple("abcd"), with_canary=False)
+    desk = Desk(store, StandingClock(START), tuple("abcd"), with_canary=False)
     timeline = Timeline()
     timeline.probe(HEALTHY)
     timeline.probes(3, down())
@@ -189,11 +179,11 @@ async def test_servers_that_were_down_before_say_nothing(store: SqliteStore) -> 
 
 
 async def test_a_full_visit_and_a_deploy_are_made_again_as_what_they_were(store: SqliteStore) -> None:
-    desk = Desk(store, Clock(), tuple("abc"), canary=False)
+    desk = Desk(store, StandingClock(START), tuple("abc"), canary=False)
     await desk.each(down())
     assert await desk.visit("a", down(), depth=Depth.FULL)
     assert await desk.visit("b", down(), trigger=Trigger.DEPLOY)
-    desk.clock.wall += AGAIN
+    desk.clock.advance(AGAIN)
     with store.write() as tx:
         taken = {
             (item.server, item.trigger, item.depth) for item in tx.take_due(desk.clock.now(), 9, schedule)

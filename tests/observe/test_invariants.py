@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ from driftwatch.schedule.certificates import CertificateDates
 from driftwatch.store.ports import DeliveryOutcome, MessageStatus, Tx
 from driftwatch.store.sqlite import SqliteStore
 from tests.checks.factories import NOW, certificate, evidence, shut, surface, tls, tool
+from tests.clocks import StandingClock
 from tests.store.world import server
 
 SERVERS = ("one", "two", "three")
@@ -46,27 +47,11 @@ VIEWS = {
 
 
 @dataclass
-class Clock:
-    wall: datetime = NOW
-    steady: float = 0.0
-
-    def now(self) -> datetime:
-        return self.wall
-
-    def monotonic(self) -> float:
-        return self.steady
-
-    def advance(self, seconds: float) -> None:
-        self.wall += timedelta(seconds=seconds)
-        self.steady += seconds
-
-
-@dataclass
 class Life:
     """A service that is restarted at will, and everybody around it."""
 
     store: SqliteStore
-    clock: Clock
+    clock: StandingClock
     view: Evidence = VIEWS["well"]
     moods: dict[str, DeliveryOutcome] = field(default_factory=dict)
     arrived: list[tuple[str, str, bool]] = field(default_factory=list)
@@ -151,7 +136,7 @@ class Life:
 
     async def visit(self, name: str, view: str, times: int) -> None:
         for _ in range(times):
-            self.clock.advance(20)
+            self.clock.advance(timedelta(seconds=20))
             self.view = VIEWS[view]
             self.last = ProbeRequest(
                 server=name, due_at=self.clock.now(), trigger=Trigger.INTERVAL, depth=Depth.FULL
@@ -187,13 +172,13 @@ class Life:
         assert (self.confirmed(), len(self.events())) == (before, said), "a storage fault moved a state"
 
     async def deliver(self) -> None:
-        self.clock.advance(31)
+        self.clock.advance(timedelta(seconds=31))
         await self.outbox.run_once()
 
     async def drain(self) -> None:
         self.moods.clear()
         for _ in range(8):
-            self.clock.advance(2 * HOUR_S)
+            self.clock.advance(timedelta(seconds=2 * HOUR_S))
             await self.outbox.run_once()
 
     async def end(self) -> None:
@@ -220,7 +205,7 @@ async def walk(life: Life, history: Sequence[tuple[Any, ...]]) -> None:
             case "pass":
                 if how[0] > HOUR_S:
                     await life.drain()  # what is undelivered for three days is given up, and told so
-                life.clock.advance(*how)
+                life.clock.advance(timedelta(seconds=how[0]))
             case "step":
                 life.clock.wall += timedelta(seconds=how[0])
             case "mood":
@@ -238,7 +223,7 @@ async def walk(life: Life, history: Sequence[tuple[Any, ...]]) -> None:
 @given(st.lists(steps, max_size=14))
 def test_the_invariants_hold(history: list[tuple[Any, ...]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        clock = Clock()
+        clock = StandingClock(NOW)
         with closing(SqliteStore(Path(folder) / "driftwatch.db", clock=clock.now)) as store:
             store.migrate()
             life = Life(store, clock)

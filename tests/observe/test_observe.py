@@ -16,22 +16,10 @@ from driftwatch.probe import Target
 from driftwatch.store.ports import ServerRecord
 from driftwatch.store.sqlite import SqliteStore
 from tests.checks.factories import evidence, exchange, opening, shut, surface, tool
+from tests.clocks import StandingClock
 
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SERVER = "api"
-
-
-class StillClock:
-    """A clock that a test moves."""
-
-    def __init__(self) -> None:
-        self.wall = START
-
-    def now(self) -> datetime:
-        return self.wall
-
-    def monotonic(self) -> float:
-        return (self.wall - START).total_seconds()
 
 
 class Desk:
@@ -39,7 +27,7 @@ class Desk:
 
     def __init__(self, store: SqliteStore) -> None:
         self.store = store
-        self.clock = StillClock()
+        self.clock = StandingClock(START)
         self.seen: Evidence = evidence()
         self.told = 0
         watched = Watched(
@@ -67,7 +55,7 @@ class Desk:
 
     async def observe(self, server: str = SERVER, *, later: timedelta = timedelta(minutes=1)) -> bool:
         """Make a visit some time later; whether it was recorded."""
-        self.clock.wall += later
+        self.clock.advance(later)
         request = ProbeRequest(
             server=server, due_at=self.clock.now(), trigger=Trigger.INTERVAL, depth=Depth.LIGHT
         )

@@ -3,7 +3,6 @@
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -14,35 +13,25 @@ from driftwatch.errors import StoreError
 from driftwatch.model import Event, EventKind
 from driftwatch.schedule.storage import CALM, StorageFaults
 from driftwatch.store.sqlite import SqliteStore
+from tests.clocks import StandingClock
 
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
-@dataclass
-class Clock:
-    wall: datetime = START
-
-    def now(self) -> datetime:
-        return self.wall
-
-    def monotonic(self) -> float:
-        return (self.wall - START).total_seconds()
+@pytest.fixture
+def clock() -> StandingClock:
+    return StandingClock(START)
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def store(tmp_path: Path, clock: Clock) -> Iterator[SqliteStore]:
+def store(tmp_path: Path, clock: StandingClock) -> Iterator[SqliteStore]:
     path = tmp_path / "driftwatch.db"
     with closing(SqliteStore(path, clock=clock.now, busy_timeout=timedelta(milliseconds=1))) as store:
         store.migrate()
         yield store
 
 
-def faults(store: SqliteStore, clock: Clock) -> StorageFaults:
+def faults(store: SqliteStore, clock: StandingClock) -> StorageFaults:
     return StorageFaults(
         store=store,
         clock=clock,
@@ -58,7 +47,7 @@ def events(store: SqliteStore) -> list[Event]:
 
 
 async def test_a_database_that_another_process_holds_is_a_fault_until_it_lets_go(
-    store: SqliteStore, clock: Clock
+    store: SqliteStore, clock: StandingClock
 ) -> None:
     chore = faults(store, clock)
     with closing(sqlite3.connect(store.path, isolation_level=None)) as other:
@@ -67,11 +56,11 @@ async def test_a_database_that_another_process_holds_is_a_fault_until_it_lets_go
             with pytest.raises(StoreError, match="another process is writing") as refused:
                 await store.transact(lambda tx: tx.drop_channels((), clock.now()))
             chore.refused(str(refused.value))
-            clock.wall += timedelta(minutes=1)
+            clock.advance(timedelta(minutes=1))
             await chore.run()
         assert events(store) == []
         other.execute("ROLLBACK")
-    clock.wall += CALM
+    clock.advance(CALM)
     await chore.run()
     (event,) = events(store)
     assert event.since == START
@@ -85,16 +74,16 @@ async def test_a_database_that_another_process_holds_is_a_fault_until_it_lets_go
 
 
 async def test_a_fault_that_goes_on_is_told_once_while_little_things_can_be_written(
-    store: SqliteStore, clock: Clock
+    store: SqliteStore, clock: StandingClock
 ) -> None:
     chore = faults(store, clock)
     for _ in range(40):
         chore.refused("no space is left")
-        clock.wall += timedelta(minutes=1)
+        clock.advance(timedelta(minutes=1))
         await chore.run()
     (event,) = events(store)
     assert (event.alerts, event.details["over"]) == (True, False)
-    clock.wall += CALM
+    clock.advance(CALM)
     await chore.run()
     assert [(event.alerts, event.details["over"]) for event in events(store)] == [
         (False, True),
@@ -102,14 +91,14 @@ async def test_a_fault_that_goes_on_is_told_once_while_little_things_can_be_writ
     ]
 
 
-async def test_a_moment_is_history_only(store: SqliteStore, clock: Clock) -> None:
+async def test_a_moment_is_history_only(store: SqliteStore, clock: StandingClock) -> None:
     chore = faults(store, clock)
     chore.refused("the disk is full")
-    clock.wall += timedelta(seconds=20)
+    clock.advance(timedelta(seconds=20))
     chore.refused("and something else")
     await chore.run()
     assert events(store) == []
-    clock.wall += CALM
+    clock.advance(CALM)
     await chore.run()
     (event,) = events(store)
     assert (event.alerts, event.details["error"]) == (False, "the disk is full")
@@ -117,6 +106,6 @@ async def test_a_moment_is_history_only(store: SqliteStore, clock: Clock) -> Non
         assert tx.pending_deliveries(clock.now() + timedelta(minutes=1)) == []
 
 
-async def test_without_a_fault_nothing_is_written(store: SqliteStore, clock: Clock) -> None:
+async def test_without_a_fault_nothing_is_written(store: SqliteStore, clock: StandingClock) -> None:
     await faults(store, clock).run()
     assert events(store) == []

@@ -17,6 +17,7 @@ from driftwatch.schedule.queue import ProbeQueue
 from driftwatch.schedule.ticker import TICK, Ticker
 from driftwatch.store.ports import Reader, ServerRecord
 from driftwatch.store.sqlite import SqliteStore
+from tests.clocks import StandingClock
 
 START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 QUARTER = timedelta(minutes=15)
@@ -25,28 +26,10 @@ T = TypeVar("T")
 
 
 @dataclass
-class TwoClocks:
-    """A wall clock that can be stepped, and a monotonic one that cannot."""
-
-    wall: datetime = START
-    steady: float = 1000.0
-
-    def now(self) -> datetime:
-        return self.wall
-
-    def monotonic(self) -> float:
-        return self.steady
-
-    def pass_time(self, span: timedelta) -> None:
-        self.wall += span
-        self.steady += span.total_seconds()
-
-
-@dataclass
 class Desk:
     """A ticker, its queue and its store, without anybody who carries requests out."""
 
-    clock: TwoClocks
+    clock: StandingClock
     store: SqliteStore
     queue: ProbeQueue
     ticker: Ticker
@@ -74,7 +57,7 @@ def record(name: str, due: datetime) -> ServerRecord:
 async def desk(
     folder: Path, *servers: str, concurrency: int = 8, tick: timedelta = TICK
 ) -> AsyncIterator[Desk]:
-    clock = TwoClocks()
+    clock = StandingClock(START)
     store = SqliteStore(folder / "driftwatch.db", clock=clock.now)
     store.migrate()
     with store.write() as tx:
@@ -109,7 +92,7 @@ async def test_the_next_visits_are_light_ones_an_interval_later(tmp_path: Path) 
         at.take()
         with at.store.write() as tx:
             tx.request_done(request)
-        at.clock.pass_time(QUARTER)
+        at.clock.advance(QUARTER)
         await at.ticker.tick()
         assert at.take() == [("a", Depth.LIGHT, Trigger.INTERVAL)]
 
@@ -139,7 +122,7 @@ async def test_a_clock_that_was_stepped_back_keeps_nobody_waiting(
         with at.store.read() as reader:
             (event,) = reader.events(kinds=[EventKind.CLOCK_STEP])
         assert (event.details["seconds"], event.alerts) == (-5 * 3600, False)
-        at.clock.pass_time(QUARTER)
+        at.clock.advance(QUARTER)
         await at.ticker.tick()
         assert [name for name, *_ in at.take()] == ["a"]
 
@@ -168,7 +151,7 @@ async def test_a_database_that_does_not_answer_delays_the_tick_and_does_not_end_
             assert not at.ticker.storing
             assert caplog.text.count("the tick could not use the database") == 1
             assert "Traceback" not in caplog.text
-            at.clock.pass_time(timedelta(minutes=1))
+            at.clock.advance(timedelta(minutes=1))
             await at.ticker.tick()
             assert caplog.text.count("the tick could not use the database") == 2
         assert at.take() == []
@@ -200,7 +183,7 @@ async def test_the_age_of_the_last_tick_tells_a_stuck_loop(tmp_path: Path) -> No
     async with desk(tmp_path, "a") as at:
         await at.ticker.tick()
         assert at.ticker.age_s == 0
-        at.clock.pass_time(timedelta(seconds=45))
+        at.clock.advance(timedelta(seconds=45))
         assert at.ticker.age_s == 45
 
 
@@ -263,7 +246,7 @@ async def test_a_server_that_its_due_time_has_passed_over_is_visited_and_named(
             tx.import_servers([], START)
             tx.import_servers([never], START)
         for _ in range(32):
-            at.clock.pass_time(timedelta(minutes=1))
+            at.clock.advance(timedelta(minutes=1))
             await at.ticker.tick()
         assert "overdue servers are probed now" in caplog.text
         assert [name for name, *_ in at.take()] == ["a"]
@@ -280,6 +263,6 @@ async def test_a_server_that_asked_for_a_pause_is_not_overdue(
                 tx.postpone("a", START + timedelta(hours=1))
         at.take()
         for _ in range(50):
-            at.clock.pass_time(timedelta(minutes=1))
+            at.clock.advance(timedelta(minutes=1))
             await at.ticker.tick()
         assert "overdue" not in caplog.text

@@ -4,7 +4,7 @@ import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -16,23 +16,11 @@ from driftwatch.observe import Observer, Watched
 from driftwatch.probe import Target
 from driftwatch.store.ports import ServerRecord
 from driftwatch.store.sqlite import SqliteStore
+from tests.clocks import StandingClock
 from tests.specimens.mcp import Mcp
 from tests.specimens.visiting import TAKEN_AT, Visit, visiting
 
 SERVER = "specimen"
-
-
-class StillClock:
-    """A clock that a test moves."""
-
-    def __init__(self) -> None:
-        self.wall: datetime = TAKEN_AT
-
-    def now(self) -> datetime:
-        return self.wall
-
-    def monotonic(self) -> float:
-        return (self.wall - TAKEN_AT).total_seconds()
 
 
 @dataclass
@@ -41,7 +29,7 @@ class Watch:
 
     visit: Visit
     store: SqliteStore
-    clock: StillClock
+    clock: StandingClock
     options: dict[str, Any]
     """Of every visit: limits, a resolver, fields of the target."""
     last: Report | None = None
@@ -61,7 +49,7 @@ class Watch:
     ) -> Report:
         """Make so many visits; the report of the last one."""
         for _ in range(times):
-            self.clock.wall += every
+            self.clock.advance(every)
             request = ProbeRequest(server=SERVER, due_at=self.clock.now(), trigger=trigger, depth=depth)
             report = await self._observer.observe(request)
             assert report is not None
@@ -133,7 +121,7 @@ async def watching(
     async with visiting(mcp, context=context) as visit:
         store = SqliteStore(folder / "driftwatch.db")
         store.migrate()
-        clock = StillClock()
+        clock = StandingClock(TAKEN_AT)
         record = ServerRecord(
             name=SERVER,
             url=visit.loopback.url(),

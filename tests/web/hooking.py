@@ -21,6 +21,7 @@ from driftwatch.web.application import application
 from driftwatch.web.context import Context
 from driftwatch.web.health import Health
 from driftwatch.web.vitals import Vitals
+from tests.clocks import StandingClock
 from tests.service.world import serving
 
 TOKEN, SECRET = "hook-token-0123456789", "hook-secret-0123456789"
@@ -30,22 +31,14 @@ START = datetime(2026, 11, 1, 12, tzinfo=UTC)
 VERIFIED = {State.VERIFIED.value: 30}
 
 
-class StillClock:
+class HookClock(StandingClock):
     """A clock that moves when a test says so, or a little at every look."""
 
-    def __init__(self) -> None:
-        self.at = START
-        self.step = timedelta(0)
+    step = timedelta(0)
 
     def now(self) -> datetime:
-        self.at += self.step
-        return self.at
-
-    def monotonic(self) -> float:
-        return (self.at - START).total_seconds()
-
-    def advance(self, seconds: float) -> None:
-        self.at += timedelta(seconds=seconds)
+        self.advance(self.step)
+        return self.wall
 
 
 @dataclass
@@ -54,7 +47,7 @@ class Hooked:
 
     url: str
     store: SqliteStore
-    clock: StillClock
+    clock: HookClock
     context: Context
     parts: dict[str, Any]
     http: httpx.AsyncClient
@@ -80,9 +73,9 @@ class Hooked:
             verdict=DeployVerdict.OK,
             counts=VERIFIED,
             reads=3,
-            finished_at=self.clock.at,
+            finished_at=self.clock.wall,
         )
-        await self.store.transact(lambda tx: tx.end_deploy(replace(outcome, **what), self.clock.at))
+        await self.store.transact(lambda tx: tx.end_deploy(replace(outcome, **what), self.clock.wall))
 
     async def releases(self) -> list[str]:
         found = await self.store.query(lambda reader: reader.releases(limit=1000))
@@ -99,11 +92,11 @@ def configured(folder: Path, hook: str = KEYS, *, servers: tuple[str, ...] = ("a
 @contextlib.asynccontextmanager
 async def hooked(folder: Path, config: Config | None = None) -> AsyncIterator[Hooked]:
     config = config or configured(folder)
-    clock = StillClock()
+    clock = HookClock(START)
     store = SqliteStore(folder / "driftwatch.db", clock=clock.now)
     store.migrate()
-    records = [server_record(server, clock.at, 1) for server in config.servers]
-    await store.transact(lambda tx: tx.import_servers(records, clock.at))
+    records = [server_record(server, clock.wall, 1) for server in config.servers]
+    await store.transact(lambda tx: tx.import_servers(records, clock.wall))
     parts: dict[str, Any] = {"config": config, "store": store, "stopping": False}
     health = Health(migrated=True, tick_age_s=0.0, database=True, oldest_message_s=None)
     woke = asyncio.Event()
@@ -116,7 +109,7 @@ async def hooked(folder: Path, config: Config | None = None) -> AsyncIterator[Ho
         config=lambda: parts["config"],
         store=given_store,
         health=lambda: health,
-        vitals=lambda: Vitals(started_at=clock.at, config_loaded_at=clock.at),
+        vitals=lambda: Vitals(started_at=clock.wall, config_loaded_at=clock.wall),
         clock=clock,
         wake=woke.set,
         stopping=lambda: bool(parts["stopping"]),

@@ -3,7 +3,6 @@
 import contextlib
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from driftwatch.web.application import application
 from driftwatch.web.context import Context
 from driftwatch.web.health import Health
 from driftwatch.web.vitals import Vitals
+from tests.clocks import StandingClock
 from tests.service.world import serving
 from tests.web.scene import NOW
 
@@ -24,29 +24,13 @@ WELL = Vitals(started_at=NOW, config_loaded_at=NOW)
 BROWSER = {"accept": "text/html,application/xhtml+xml"}
 
 
-class StillClock:
-    """The scene's moment, until a test moves it."""
-
-    def __init__(self) -> None:
-        self.at = NOW
-
-    def now(self) -> datetime:
-        return self.at
-
-    def monotonic(self) -> float:
-        return (self.at - NOW).total_seconds()
-
-    def advance(self, span: timedelta) -> None:
-        self.at += span
-
-
 @dataclass
 class Pages:
     """The pages, and what a test needs to look at them."""
 
     url: str
     http: httpx.AsyncClient
-    clock: StillClock
+    clock: StandingClock
     store: Store | None
     health: Health = FINE
     vitals: Vitals = WELL
@@ -96,7 +80,7 @@ async def shown(folder: Path, database: Path | None, http: Sequence[str] = ()) -
     path = folder / "config.toml"
     channel = '[[alert]]\nname = "ops"\nurl = "json://secret-address.example/token"'
     path.write_text("\n".join(["[http]", *http, channel]), encoding="utf-8")
-    config, clock = configuration.load(path, {}), StillClock()
+    config, clock = configuration.load(path, {}), StandingClock(NOW)
     store = SqliteStore(database, clock=clock.now) if database else None
     parts: list[Pages] = []
     context = Context(

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -32,7 +33,7 @@ async def test_an_announcement_is_written_before_it_is_answered(door: Hooked) ->
     assert (release.ref, release.commit, release.actor) == ("v2", sent.COMMIT, "octavia")
     (request,) = await door.store.query(lambda reader: reader.waiting_requests())
     assert (request.server, request.release_ref) == ("web", release.id)
-    assert (request.due_at - door.clock.at).total_seconds() == 10
+    assert (request.due_at - door.clock.wall).total_seconds() == 10
     assert door.woke.is_set()
 
 
@@ -100,7 +101,7 @@ async def test_every_scheme_opens_the_door(door: Hooked) -> None:
             {"X-Gitlab-Token": TOKEN},
             sent.github_signature(SECRET, body),
             sent.vercel_signature(SECRET, body),
-            sent.standard_signature(SECRET.encode(), body, at=door.clock.at),
+            sent.standard_signature(SECRET.encode(), body, at=door.clock.wall),
         )
     ):
         answer = await door.http.post(
@@ -166,7 +167,7 @@ async def test_a_repeated_delivery_gets_the_first_answer_for_72_hours(door: Hook
     headers = {**BEARER, header: "4f2b"}
     first = await door.http.post("/hooks/deploy", json={"ref": "v2"}, headers=headers)
     await door.end(first.json()["deploy"], "web")
-    door.clock.advance(71 * 3600)
+    door.clock.advance(timedelta(seconds=71 * 3600))
     again = await door.http.post("/hooks/deploy", json={"ref": "v2"}, headers=headers)
     assert again.json()["deploy"] == first.json()["deploy"]
     assert again.json()["servers"]["web"]["verdict"] == "ok"
@@ -174,7 +175,7 @@ async def test_a_repeated_delivery_gets_the_first_answer_for_72_hours(door: Hook
     assert other.status_code == 409
     one = await door.http.post("/hooks/deploy/web", json={"ref": "v2"}, headers=headers)
     assert one.json()["deploy"] != first.json()["deploy"]
-    door.clock.advance(2 * 3600)
+    door.clock.advance(timedelta(seconds=2 * 3600))
     late = await door.http.post("/hooks/deploy", json={"ref": "v3"}, headers=headers)
     assert late.status_code == 202
 
@@ -182,14 +183,14 @@ async def test_a_repeated_delivery_gets_the_first_answer_for_72_hours(door: Hook
 async def test_without_an_id_the_same_body_within_a_minute_is_the_same_delivery(door: Hooked) -> None:
     first = await door.post({"ref": "v2"})
     assert (await door.post({"ref": "v2"})).json()["deploy"] == first.json()["deploy"]
-    door.clock.advance(61)
+    door.clock.advance(timedelta(seconds=61))
     assert (await door.post({"ref": "v2"})).json()["deploy"] != first.json()["deploy"]
     assert await door.releases() == ["v2", "v2"]
 
 
 async def test_announcements_in_a_moment_are_one_deploy(door: Hooked) -> None:
     first = await door.post({"ref": "v2"})
-    door.clock.advance(4)
+    door.clock.advance(timedelta(seconds=4))
     second = await door.post({"ref": "v3"})
     assert second.json()["deploy"] == first.json()["deploy"]
     assert await door.releases() == ["v3"]
@@ -209,7 +210,7 @@ async def test_who_announces_too_often_is_told_when_to_come_again(tmp_path: Path
             "/hooks/deploy", json=sent.github_ping(), headers={**BEARER, "X-GitHub-Event": "ping"}
         )
         assert ping.status_code == 200
-        door.clock.advance(20)
+        door.clock.advance(timedelta(seconds=20))
         assert (await door.post({"ref": "v5"})).status_code == 202
         assert (await door.post({"ref": "v6"})).status_code == 429
 
