@@ -34,10 +34,7 @@ after 1 and 3 seconds."""
 
 MAX_ADDRESSES = 8
 READ_SIZE = 64 * 1024
-HEAD_SIZE = 64
-"""How many of the first bytes of a reply are kept for explanations."""
 
-_HTTP = b"HTTP/"
 _OVERFLOWS = {"headers": ("headers", "the header block"), "body": ("too-large", "the body with its framing")}
 _BREATHE = 8
 
@@ -172,13 +169,12 @@ class SocketStream:
     """
 
     def __init__(self, sock: socket.socket, address: Address) -> None:
-        self.address = address
+        self.address = str(address)
+        """Address and port of the peer."""
         self.phase = "connect"
         """What the peer is waited for: connect, tls, headers or body."""
         self.received = 0
         """Bytes since ``expect``, framing included."""
-        self.head = b""
-        """The first bytes since ``expect``."""
         self.first_byte_at: float | None = None
         """When the reply began, on the event loop's clock."""
         self.cut = False
@@ -203,7 +199,7 @@ class SocketStream:
 
     def expect(self, allowance: int) -> None:
         """A new reply begins, whose header block may take this many bytes."""
-        self.phase, self.received, self.head, self._allowance = "headers", 0, b"", allowance
+        self.phase, self.received, self._allowance = "headers", 0, allowance
         self.first_byte_at = None
 
     def expect_body(self, allowance: int) -> None:
@@ -229,7 +225,7 @@ class SocketStream:
         except ssl.SSLError:
             raise
         except OSError as error:
-            raise of_os_error(error, "tls", str(self.address)) from None
+            raise of_os_error(error, "tls", self.address) from None
 
     def _wrapped(self, context: ssl.SSLContext, host: str) -> ssl.SSLSocket:
         try:
@@ -257,25 +253,11 @@ class SocketStream:
             self.cut = True
             return b""
         except OSError as error:
-            raise of_os_error(error, self.phase, str(self.address)) from error
+            raise of_os_error(error, self.phase, self.address) from error
         if not self.received:
             self.first_byte_at = self._loop.time()
         self.received += len(data)
-        if len(self.head) < HEAD_SIZE:
-            self._look_at_head(data)
         return data
-
-    def _look_at_head(self, data: bytes) -> None:
-        self.head = (self.head + data)[:HEAD_SIZE]
-        # h11 waits for a whole header block before it looks; a port that speaks first would wait with us.
-        if self.phase == "headers" and not self.head.startswith(_HTTP[: len(self.head)]):
-            raise Broken("protocol", "headers", f"not HTTP: {self.describe_head()}")
-
-    def describe_head(self) -> str:
-        """How the reply begins, for a message."""
-        if self.head.startswith((b"\x15\x03", b"\x16\x03")):
-            return "the port speaks TLS"
-        return f"the reply begins with {self.head[:40]!r}" if self.head else "nothing came"
 
     def write(self, data: bytes) -> None:
         """Keep bytes for the next read to send."""

@@ -88,7 +88,10 @@ def _shown(name: str, value: str, redactor: Redactor) -> str:
 
 def first(headers: Recorded, name: str) -> str | None:
     """The first value of a header, by its lower-case name."""
-    return next((value for key, value in headers if key == name), None)
+    for key, value in headers:
+        if key == name:
+            return value
+    return None
 
 
 def media_type(headers: Recorded) -> str | None:

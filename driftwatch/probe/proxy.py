@@ -10,9 +10,7 @@ from http import HTTPStatus
 from typing import Self
 from urllib.parse import unquote, urlsplit, urlunsplit
 
-import h11
-
-from driftwatch.probe import connect
+from driftwatch.probe import connect, http1
 from driftwatch.probe.connect import Resolver, SocketStream
 from driftwatch.probe.fault import Broken
 from driftwatch.probe.place import Place, place
@@ -82,19 +80,16 @@ class Proxy:
         """
         host = f"[{target.host}]" if ":" in target.host else target.host
         authority = f"{host}:{target.port}".encode()
-        asking = h11.Connection(h11.CLIENT, max_incomplete_event_size=MAX_REPLY)
-        request = h11.Request(
-            method="CONNECT", target=authority, headers=[(b"Host", authority), *self.headers]
-        )
         stream.expect(MAX_REPLY)
-        stream.write(asking.send(request) or b"")
-        stream.write(asking.send(h11.EndOfMessage()) or b"")
-        status = await _status(stream, asking)
+        stream.write(http1.head("CONNECT", authority, [(b"Host", authority), *self.headers]))
+        reply = http1.ReplyParser()
+        await _read_head(stream, reply)
+        status = reply.status
         if status not in range(200, 300):
             raise self.refusal(status, target) or Broken(
                 "proxy", "connect", f"the configured proxy refused a tunnel: HTTP {status}"
             )
-        if asking.trailing_data[0]:
+        if reply.body or reply.surplus:
             raise Broken("proxy", "connect", "the configured proxy spoke where only the server may speak")
 
     def refusal(self, status: int, target: Place) -> Broken | None:
@@ -108,15 +103,12 @@ class Proxy:
         return None
 
 
-async def _status(stream: SocketStream, asking: h11.Connection) -> int:
+async def _read_head(stream: SocketStream, reply: http1.ReplyParser) -> None:
     try:
-        while not isinstance(event := asking.next_event(), h11.Response):
-            if event is h11.NEED_DATA:
-                asking.receive_data(await stream.read(connect.READ_SIZE))
-    except h11.RemoteProtocolError as error:
-        raise Broken("proxy", "connect", f"the configured proxy does not speak HTTP: {error}") from None
+        while not reply.status:
+            reply.feed(await stream.read(connect.READ_SIZE))
+            if reply.broken is not None:
+                raise reply.broken
     except Broken as why:
-        raise Broken(
-            "proxy", "connect", f"the configured proxy gave no answer: {why.fault.message}"
-        ) from None
-    return event.status_code
+        what = "does not speak HTTP" if why.fault.code == "protocol" else "gave no answer"
+        raise Broken("proxy", "connect", f"the configured proxy {what}: {why.fault.message}") from None

@@ -77,7 +77,7 @@ class Recording:
             answer=answer,
             fault=fault,
             remarks=tuple(remarks),
-            address=None if stream is None else str(stream.address),
+            address=None if stream is None else stream.address,
             first_byte_s=None if first_byte is None else first_byte - self.began,
             duration_s=(self.ended or now) - self.began,
         )

@@ -313,9 +313,9 @@ class Wire:
         else:
             await body.read_answer(None if request.rpc is None else request.rpc.get("id"), media_type)
         recording.ended = self._time()
-        surplus = connection.surplus if body.complete else 0
+        surplus = body.complete and connection.surplus
         if surplus:
-            message = f"at least {surplus:,} bytes came after the end of the reply"
+            message = "more came after the end of the reply, against its own length"
             recording.remarks.append(Remark(code="wrong-length", message=message))
         if body.complete and connection.stream.cut:
             framed = {"content-length", "transfer-encoding"} & {name for name, _ in recording.received}

@@ -1,0 +1,151 @@
+"""HTTP/1.1 as bytes: the head of a request, and a reply as llhttp reads it.
+
+llhttp is the parser of Node and so of every agent that is written for it: what it refuses, they refuse too.
+"""
+
+import re
+from collections import deque
+from http import HTTPStatus
+
+import httptools
+
+from driftwatch.probe.fault import Broken
+
+Headers = list[tuple[bytes, bytes]]
+
+_VALUE = rb"(?:[\x21-\x7e\x80-\xff](?:[\t\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff])?)?"
+_FIELD = rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+: " + _VALUE + rb"\r\n"
+_HEAD = re.compile(rb"[A-Z]+ [\x21-\x7e]+ HTTP/1\.1\r\n(?:" + _FIELD + rb")*\r\n")
+_HTTP = b"HTTP/"
+_QUOTED = 40
+
+
+def head(method: str, target: bytes, headers: Headers) -> bytes:
+    """The request line and the header block. Raises ValueError for what is not valid in them."""
+    fields = b"".join([b"%b: %b\r\n" % field for field in headers])
+    block = b"%b %b HTTP/1.1\r\n%b\r\n" % (method.encode("ascii"), target, fields)
+    # A value with a line break in it would be valid as two fields.
+    if _HEAD.fullmatch(block) is None or block.count(b"\n") != len(headers) + 2:
+        raise ValueError("not a valid request head")
+    return block
+
+
+class ReplyParser:
+    """One reply as it arrives, informational ones before it skipped."""
+
+    def __init__(self) -> None:
+        self.status = 0
+        """0 until its header block is complete."""
+        self.headers: Headers = []
+        """Names as they were sent."""
+        self.body: deque[bytes] = deque()
+        """The pieces that nobody has taken yet."""
+        self.ended = False
+        self.surplus = False
+        """Whether more came after its end, against its own framing."""
+        self.broken: Broken | None = None
+        """Why nothing more can come of it."""
+        self._size = 0
+        self._begins = b""
+        self._keeps_alive = False
+        self._parser = httptools.HttpResponseParser(self)
+        # Not every client minds, so that it is a remark of the wire.
+        self._parser.set_dangerous_leniencies(lenient_chunked_length=True)
+
+    def feed(self, data: bytes) -> None:
+        """Take some bytes; none at the end of the connection."""
+        if len(self._begins) < _QUOTED:
+            self._begins = (self._begins + data)[:_QUOTED]
+        if not data:
+            self._end()
+            return
+        if not self._begins.startswith(_HTTP[: len(self._begins)]):  # llhttp lets blank lines pass
+            self.broken = Broken("protocol", "headers", f"not HTTP: {self._beginning}")
+            return
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserError as error:
+            if self.ended:
+                self.surplus = True
+            elif isinstance(error.__context__, Broken):
+                self.broken = error.__context__
+            else:
+                self.broken = self._invalid(self._explained(str(error)))
+
+    @property
+    def reusable(self) -> bool:
+        """Whether another request may follow on the connection."""
+        return self.ended and self._keeps_alive and not self.surplus
+
+    def _end(self) -> None:
+        if not self._begins:
+            self.broken = Broken("reset", "headers", "the server closed the connection without an answer")
+        elif not self.status:
+            what = f"the connection ended inside the header block: {self._beginning}"
+            self.broken = Broken("reset", "headers", what)
+        elif self._values(b"transfer-encoding"):
+            what = f"the body was cut: {self._size:,} bytes came, and no last chunk"
+            self.broken = Broken("reset", "body", what)
+        elif length := self._values(b"content-length"):
+            what = f"the body was cut: {self._size:,} of {int(length[0]):,} bytes came"
+            self.broken = Broken("reset", "body", what)
+        else:
+            self.ended = True
+
+    def _invalid(self, what: str) -> Broken:
+        return Broken("protocol", "body" if self.status else "headers", f"not valid HTTP: {what}")
+
+    def _explained(self, what: str) -> str:
+        what = what[:1].lower() + what[1:]
+        if self.status:
+            return what
+        if self.headers:
+            return f"{what}, after the header {self.headers[-1][0].decode('latin-1')!r}"
+        return f"{what}; {self._beginning}"
+
+    @property
+    def _beginning(self) -> str:
+        if self._begins.startswith((b"\x15\x03", b"\x16\x03")):
+            return "the port speaks TLS"
+        return f"the reply begins with {self._begins!r}"
+
+    def _values(self, wanted: bytes) -> list[bytes]:
+        return [value for name, value in self.headers if name.lower() == wanted]
+
+    def on_message_begin(self) -> None:
+        """Called by llhttp while it is fed, as are those below. What they raise ends the feeding."""
+        if self.ended:
+            raise self._invalid("a second reply")
+        self.headers.clear()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """One field of a header block, or of the trailer after a chunked body."""
+        if not self.status:
+            self.headers.append((name, value))
+
+    def on_headers_complete(self) -> None:
+        """The end of a header block."""
+        status = self._parser.get_status_code()
+        if status < HTTPStatus.CONTINUE:
+            raise self._invalid(f"the status code {status} does not exist")
+        if status == HTTPStatus.SWITCHING_PROTOCOLS:
+            what = "the server switches to another protocol (status 101), which nobody asked for"
+            raise self._invalid(what)
+        if status < HTTPStatus.OK:
+            return
+        coding = b", ".join(self._values(b"transfer-encoding"))
+        if coding and coding.lower() != b"chunked":
+            quoted = repr(coding[:_QUOTED].decode("latin-1"))
+            raise self._invalid(f"Transfer-Encoding {quoted}, where clients know only chunked")
+        self.status = status
+
+    def on_body(self, piece: bytes) -> None:
+        """Some of the body."""
+        self._size += len(piece)
+        self.body.append(piece)
+
+    def on_message_complete(self) -> None:
+        """The end of a reply, or of an informational one."""
+        if self.status:
+            self.ended = True
+            self._keeps_alive = self._parser.should_keep_alive()

@@ -1,0 +1,125 @@
+"""HTTP/1.1 as bytes: what is asked is valid, and a reply is read alike however it arrives."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from driftwatch.probe.http1 import ReplyParser, head
+
+OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+HELLO = OK + b"Content-Length: 5\r\n\r\nhello"
+CHUNKS = OK + b"Transfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n3;note=1\r\nllo\r\n0\r\nTrailer: x\r\n\r\n"
+UNTIL_CLOSE = OK + b"\r\nhello"
+HINTS = b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n"
+
+
+def parsed(*pieces: bytes) -> ReplyParser:
+    reply = ReplyParser()
+    for piece in pieces:
+        if reply.ended or reply.broken:
+            break
+        reply.feed(piece)
+    return reply
+
+
+def told(reply: ReplyParser) -> tuple[object, ...]:
+    fault = reply.broken.fault if reply.broken else None
+    return reply.status, tuple(reply.headers), b"".join(reply.body), reply.ended, reply.reusable, fault
+
+
+REPLIES = {
+    "length": (HELLO, b"hello", True),
+    "chunks": (CHUNKS, b"hello", True),
+    "until-close": (UNTIL_CLOSE, b"hello", False),
+    "old": (HELLO.replace(b"1.1", b"1.0"), b"hello", False),
+    "said-to-close": (HELLO.replace(b"OK\r\n", b"OK\r\nConnection: close\r\n"), b"hello", False),
+    "nothing": (b"HTTP/1.1 204 No Content\r\n\r\n", b"", True),
+    "hints": (HINTS + HELLO, b"hello", True),
+    "no-reason": (HELLO.replace(b" OK", b""), b"hello", True),
+}
+
+
+@pytest.mark.parametrize(("raw", "body", "reusable"), REPLIES.values(), ids=REPLIES)
+def test_a_reply_ends_where_its_framing_says(raw: bytes, body: bytes, *, reusable: bool) -> None:
+    reply = parsed(raw, b"")
+    assert reply.broken is None
+    assert (b"".join(reply.body), reply.ended, reply.reusable) == (body, True, reusable)
+    assert not [name for name, _ in reply.headers if name in {b"Link", b"Trailer"}]
+
+
+@given(
+    raw=st.sampled_from([raw for raw, *_ in REPLIES.values()]).flatmap(
+        lambda raw: st.one_of(st.just(raw), st.integers(1, len(raw)).map(lambda end: raw[:end]))
+    ),
+    cuts=st.lists(st.integers(1, 400)),
+)
+def test_how_a_reply_is_cut_into_pieces_makes_no_difference(raw: bytes, cuts: list[int]) -> None:
+    ends = [0, *sorted({cut for cut in cuts if cut < len(raw)}), len(raw)]
+    pieces = [raw[start:end] for start, end in pairwise(ends)]
+    assert told(parsed(*pieces, b"")) == told(parsed(raw, b""))
+
+
+@given(st.binary(max_size=300).map(lambda junk: (b"HTTP/1.1 ", OK, HELLO, CHUNKS)[len(junk) % 4] + junk))
+def test_no_reply_breaks_the_parser(raw: bytes) -> None:
+    reply = parsed(raw, b"")
+    assert reply.ended or reply.broken
+
+
+SURPLUS = {
+    "text": HELLO + b" world",
+    "another-reply": HELLO * 2,
+    "after-close": HELLO.replace(b"OK\r\n", b"OK\r\nConnection: close\r\n") + b"!",
+    "after-chunks": CHUNKS + b"!",
+    "body-of-none": b"HTTP/1.1 204 No Content\r\nContent-Length: 2\r\n\r\n{}",
+}
+
+
+@pytest.mark.parametrize("raw", SURPLUS.values(), ids=SURPLUS)
+def test_what_comes_after_the_end_is_surplus_and_costs_the_connection(raw: bytes) -> None:
+    reply = parsed(raw)
+    assert (reply.ended, reply.surplus, reply.reusable, reply.broken) == (True, True, False, None)
+    assert b"".join(reply.body) in {b"hello", b""}
+
+
+REFUSED = {
+    "doubled-length": (b"Content-Length: 2\r\nContent-Length: 2\r\n", "duplicate Content-Length"),
+    "folded-line": (b"Server: a\r\n b\r\n", "unexpected whitespace after header value"),
+    "name-with-a-space": (b"Bad Name: a\r\n", "invalid header token"),
+    "two-codings": (b"Transfer-Encoding: gzip, chunked\r\n", "'gzip, chunked', where clients know only"),
+    "doubled-coding": (b"Transfer-Encoding: chunked\r\n" * 2, "'chunked, chunked', where clients know only"),
+}
+
+
+@pytest.mark.parametrize(("lines", "words"), REFUSED.values(), ids=REFUSED)
+def test_what_no_client_for_node_reads_is_no_valid_http(lines: bytes, words: str) -> None:
+    reply = parsed(b"HTTP/1.1 200 OK\r\n" + lines + b"\r\n")
+    assert reply.broken is not None
+    assert reply.broken.fault.code == "protocol"
+    assert words in reply.broken.fault.message
+
+
+def test_a_request_head_is_written_as_it_is_given() -> None:
+    block = head(
+        "POST", b"/mcp?a=b", [(b"Host", b"mcp.test"), (b"X-Empty", b""), (b"X-Text", "ä b".encode())]
+    )
+    assert block == b"POST /mcp?a=b HTTP/1.1\r\nHost: mcp.test\r\nX-Empty: \r\nX-Text: \xc3\xa4 b\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("target", "field"),
+    [
+        (b"/m cp", (b"A", b"b")),
+        (b"/", (b"A b", b"c")),
+        (b"/", (b"", b"c")),
+        (b"/", (b"A", b"b\r\nC: d")),
+        (b"/", (b"A", b"b\nC: d")),
+        (b"/", (b"A", b" b")),
+        (b"/", (b"A", b"\x00")),
+        (b"/", (b"A: b\r\nC", b"d")),
+    ],
+)
+def test_no_header_smuggles_in_another(target: bytes, field: tuple[bytes, bytes]) -> None:
+    with pytest.raises(ValueError, match="request head"):
+        head("GET", target, [field])
