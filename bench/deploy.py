@@ -4,7 +4,7 @@
 
 A whole service in this process, on the machine's clock: the webhook over HTTP, a sample server whose tools
 change with every deploy, ``delay = 0``, one agreeing read, and a channel that notes when it was handed a
-message. Said are the whole time and how much of it was the visit to the server.
+message. Said are the whole time and how much of it was the probe of the server.
 """
 
 import argparse
@@ -72,7 +72,7 @@ class Noting:
 
 
 async def measure(deploys: int, folder: Path) -> tuple[list[float], list[float]]:
-    """The whole time of each deploy, and of its visit, in seconds."""
+    """The whole time of each deploy, and of its probe, in seconds."""
     sample, http, channel = SampleServer("v1"), HttpServer("127.0.0.1", 0), Noting()
     path = folder / "config.toml"
     path.write_text(CONFIG.format(port=http.port, token=TOKEN), encoding="utf-8")
@@ -94,14 +94,14 @@ async def measure(deploys: int, folder: Path) -> tuple[list[float], list[float]]
                 answer = await client.post("/hooks/deploy", json={"ref": f"r{number}"})
                 answer.raise_for_status()
                 whole.append(await channel.handed.get() - began)
-        visits = [run.duration_s for run in _runs(reading) if run.trigger == Trigger.DEPLOY]
+        probes = [run.duration_s for run in _runs(reading) if run.trigger == Trigger.DEPLOY]
     finally:
         reading.close()
         service.stop()
         await running
         http.stop()
         await serving
-    return whole, visits
+    return whole, probes
 
 
 def _runs(store: SqliteStore) -> list[RunSummary]:
@@ -115,10 +115,10 @@ def main() -> None:
     parser.add_argument("--deploys", type=int, default=50)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        whole, visits = asyncio.run(measure(arguments.deploys, Path(folder)))
-    beside = sorted(total - visit for total, visit in zip(whole, reversed(visits), strict=True))
+        whole, probes = asyncio.run(measure(arguments.deploys, Path(folder)))
+    beside = sorted(total - probe for total, probe in zip(whole, reversed(probes), strict=True))
     print(f"{len(whole)} deploys, announced over HTTP to handed to the channel")
-    for name, values in (("whole", whole), ("the probe", visits), ("driftwatch's own", beside)):
+    for name, values in (("whole", whole), ("the probe", probes), ("driftwatch's own", beside)):
         worst = max(values)
         print(f"  {name:<18} median {statistics.median(values):.3f} s, worst {worst:.3f} s")
 

@@ -108,7 +108,7 @@ def measure(
     took = warm_up(database, arguments.servers, process)
     full = (watched.cpu_s() - began) / arguments.servers
     print(f"baseline of {arguments.servers} servers: {took:.0f} s, {full * 1000:.1f} ms of CPU a full probe")
-    # Until everyone is back in their own phase, and the first light visit has left its transcript.
+    # Until everyone is back in their own phase, and the first light probe has left its transcript.
     time.sleep(arguments.every + 20)
     began_at, cpu, size = time.time(), watched.cpu_s(), used_bytes(database)
     for number in range(arguments.drift):

@@ -30,7 +30,7 @@ from driftwatch.probe.replicas import CONNECTIONS, MAX_REQUESTS
 from driftwatch.probe.steps import FULL, FULL_BOTH_ERAS
 from tests.specimens import SPECIMENS, Specimen
 from tests.specimens.mcp import Mcp, tool
-from tests.specimens.visiting import at_home
+from tests.specimens.running import at_home
 
 WARM_UP = 6
 GROWTH = 16 * 2**20

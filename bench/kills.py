@@ -2,7 +2,7 @@
 
     python bench/kills.py [--kills 200] [--seed N]
 
-A process observes servers that change at every other visit and tells two channels, on a real database and
+A process observes servers that change at every other probe and tells two channels, on a real database and
 over real HTTP; one channel is down a third of the time, and both sometimes take a message and hang up without
 an answer. SIGKILL comes at a random moment, and another process goes on. Time runs a hundred times as fast,
 so that leases and retries are over in a moment. At the end everything is counted: what happened, what was
@@ -138,7 +138,7 @@ async def work(scene: Scene) -> None:
     store, clock = scene.store(), scene.clock
     rules = [ChannelRule.of(channel) for channel in scene.channels()]
 
-    async def visit(target: Target, *, depth: Depth, trigger: Trigger) -> Evidence:
+    async def probe(target: Target, *, depth: Depth, trigger: Trigger) -> Evidence:
         seen = evidence() if random.random() < 0.5 else shut("refused")
         return replace(seen, server=target.name, taken_at=clock.now(), depth=depth, trigger=trigger)
 
@@ -153,7 +153,7 @@ async def work(scene: Scene) -> None:
         for name in SERVERS
     }
     observer = Observer(
-        watched=watched, store=store, prober=visit, clock=clock, channels=rules, group_wait=GROUP_WAIT
+        watched=watched, store=store, prober=probe, clock=clock, channels=rules, group_wait=GROUP_WAIT
     )
     outbox = Outbox(
         store=store,

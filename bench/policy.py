@@ -112,7 +112,7 @@ def week(server: Server, policy: Policy, seed: int) -> tuple[int, int]:
     while now < START + timedelta(days=7):
         shown = server(now - START, chance)
         probes += 1
-        memory, changes = visit(memory, shown, policy=policy, now=now, run=str(probes))
+        memory, changes = probe(memory, shown, policy=policy, now=now, run=str(probes))
         messages += any(event.alerts for event in changes.events)
         regular = regular + INTERVAL if now >= regular else regular
         now = min(regular, changes.confirm.due_at) if changes.confirm else regular
@@ -148,7 +148,7 @@ def rollout_of_a_certificate(since: int, until: int, seed: int) -> int:
     return messages
 
 
-def visit(
+def probe(
     memory: Memory | None, shown: tuple[str, str], *, policy: Policy, now: datetime, run: str
 ) -> tuple[Memory, Changes]:
     """One probe and what it changes."""

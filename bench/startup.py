@@ -2,7 +2,7 @@
 
     python -m bench.startup [--rounds N]
 
-``probe`` visits the demo's sample server, which runs in a process of its own. As in an installed package,
+``probe`` goes to the demo's sample server, which runs in a process of its own. As in an installed package,
 everything is compiled before the first round.
 """
 
@@ -21,7 +21,7 @@ from bench.probe import SERVERS, served
 from bench.watched import Process, free_port, rows, start
 
 SETTLED_S = 10
-"""What a service still does after its first visit is over by then."""
+"""What a service still does after its first probe is over by then."""
 
 
 def once(*words: str) -> tuple[float, float]:
@@ -36,7 +36,7 @@ def once(*words: str) -> tuple[float, float]:
 
 
 def idle(folder: Path, url: str) -> str:
-    """What a service for one server takes when it has visited it and gone quiet."""
+    """What a service for one server takes when it has probed it and gone quiet."""
     config = folder / "config.toml"
     config.write_text(
         f'[http]\nlisten = "127.0.0.1:{free_port()}"\n'

@@ -30,7 +30,7 @@ TRUST = TrustStore()
 NOTHING = "-"
 
 
-async def visit(name: str, url: str, token: str | None) -> Evidence:
+async def look(name: str, url: str, token: str | None) -> Evidence:
     credential = None if token is None else Credential.bearer("token", token)
     return await probe(
         Target(name=name, url=url, credential=credential),
@@ -156,7 +156,7 @@ async def compare(truths: Mapping[str, Json], tokens: Mapping[str, str], repeat:
     unequal = 0
     for name, truth in truths.items():
         for _ in range(repeat):
-            evidence = await visit(name, truth["url"], tokens.get(name))
+            evidence = await look(name, truth["url"], tokens.get(name))
             report = judge(evidence, Policy()).report
             faults = list(differences(truth, report))
             for surface in evidence.surfaces:

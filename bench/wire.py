@@ -30,7 +30,7 @@ from driftwatch.probe.connect import SystemResolver
 from driftwatch.probe.tls import Trust, TrustStore
 from driftwatch.probe.wire import Request, Wire
 
-Visit = Callable[[], Awaitable[None]]
+Probe = Callable[[], Awaitable[None]]
 META = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientInfo": {"name": "driftwatch", "version": "0"},
@@ -148,14 +148,14 @@ async def bare(port: int, context: ssl.SSLContext | None, sent: list[bytes], *, 
     writer.close()
 
 
-async def compare(contenders: dict[str, Visit], rounds: int, repeat: int) -> dict[str, float]:
+async def compare(contenders: dict[str, Probe], rounds: int, repeat: int) -> dict[str, float]:
     """The CPU of one dialogue in milliseconds, for each contender."""
     best = dict.fromkeys(contenders, float("inf"))
     for _ in range(repeat):
-        for name, visit in contenders.items():
+        for name, probe in contenders.items():
             began = time.process_time()
             for _ in range(rounds):
-                await visit()
+                await probe()
             best[name] = min(best[name], (time.process_time() - began) / rounds * 1000)
     return best
 
@@ -189,7 +189,7 @@ async def main() -> None:
             ("TLS 1.3", "https", secure, trust.context),
         ):
             url = f"{scheme}://127.0.0.1:{port}/mcp"
-            contenders: dict[str, Visit] = {
+            contenders: dict[str, Probe] = {
                 "bare sockets": partial(bare, port, context, sent, read_json=False),
                 "bare sockets, JSON read": partial(bare, port, context, sent, read_json=True),
                 "driftwatch wire": partial(wire, url, trust),

@@ -27,7 +27,7 @@ from driftwatch.transitions.offline import (
 log = logging.getLogger("driftwatch.service")
 
 AGAIN = timedelta(minutes=1)
-"""When a visit is made again that said nothing; also how often others are hurried because one failed."""
+"""When a probe is made again that said nothing; also how often others are hurried because one failed."""
 
 CANARY_HOLDS_S = 10.0
 """How long what the canary said is believed."""
@@ -85,7 +85,7 @@ class NetworkGuard:
         self._down &= set(hosts)
 
     async def is_ours(self, request: ProbeRequest, report: Report, memory: Memory | None) -> bool:
-        """Whether a visit met driftwatch's own network; then it is to be made again soon, and says nothing.
+        """Whether a probe met driftwatch's own network; then it is to be made again soon, and says nothing.
 
         Raises StoreError when the database does not take what is to be noted.
         """
@@ -142,7 +142,7 @@ class NetworkGuard:
         return self._canary_said[1]
 
     async def _call_witnesses(self) -> None:
-        """Visit some other hosts soon: if they fail too, it is known before the failure is confirmed.
+        """Probe some other hosts soon: if they fail too, it is known before the failure is confirmed.
 
         Nobody is needed while the canary answers.
         """

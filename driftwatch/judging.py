@@ -1,6 +1,6 @@
 """Evidence -> report, with the tool lists behind its fingerprints: what an observation and ``judge`` share.
 
-Pure, and knows nothing of earlier visits: what is remembered is handed in.
+Pure, and knows nothing of earlier probes: what is remembered is handed in.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ Read = Mapping[Era, ToolsetRecord | Missing]
 
 
 def read_toolsets(evidence: Evidence) -> Read:
-    """The tool lists of a visit with their fingerprints. Pure."""
+    """The tool lists of a probe with their fingerprints. Pure."""
     read: dict[Era, ToolsetRecord | Missing] = {}
     for surface in evidence.surfaces:
         read[surface.era] = _toolset(surface, evidence.credential, tuple(read.values()))

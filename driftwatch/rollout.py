@@ -56,7 +56,7 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Visit:
+class Read:
     """One read of a deploy run, recorded and not judged yet."""
 
     deploy: DeployRun
@@ -71,32 +71,32 @@ class Visit:
     now: datetime
 
 
-def follow(tx: Tx, visit: Visit) -> Changes:
+def follow(tx: Tx, read: Read) -> Changes:
     """Let one read count: go on, or end the run with everything that it has to tell."""
-    deploy, report, now, rules = visit.deploy, visit.run.report, visit.now, visit.settings.rules
+    deploy, report, now, rules = read.deploy, read.run.report, read.now, read.settings.rules
     if report.taken_at < deploy.due_at:
         # It began before the newest announcement: what it saw may be the past.
-        _read_again(tx, replace(deploy, progress=None), visit, at=deploy.due_at, depth=Depth.FULL)
+        _read_again(tx, replace(deploy, progress=None), read, at=deploy.due_at, depth=Depth.FULL)
         return Changes()
-    before = deploy.progress or _begin(visit)
+    before = deploy.progress or _begin(read)
     progress = deploys.advance(before, _look(report))
     changes, doubts = Changes(), list[str]()
     if progress.latest:
-        changes = visit.decide(policy=_as_confirmations(visit.policy, rules.reads))
-        doubts = _doubts(_after(visit, changes), progress)
+        changes = read.decide(policy=_as_confirmations(read.policy, rules.reads))
+        doubts = _doubts(_after(read, changes), progress)
     phase = deploys.phase(progress, rules, now, pending=bool(doubts))
     if phase is Phase.UNSETTLED:
-        changes = visit.decide(
-            policy=_as_confirmations(visit.policy, rules.reads), unsettled=_disagreeing(progress)
+        changes = read.decide(
+            policy=_as_confirmations(read.policy, rules.reads), unsettled=_disagreeing(progress)
         )
     elif phase is Phase.LOST:
-        changes = visit.decide(policy=_as_confirmations(visit.policy, 1))
+        changes = read.decide(policy=_as_confirmations(read.policy, 1))
     relation = attribution.AFTER if phase is Phase.LOST else attribution.BY
-    told = _about(tx, deploy.release, visit.run.request.server)
+    told = _about(tx, deploy.release, read.run.request.server)
     changes = _named(tx, changes, told, relation, deploy.release)
-    held = visit.plan(changes.events, group_wait=rules.timeout + HELD_LONGER)
+    held = read.plan(changes.events, group_wait=rules.timeout + HELD_LONGER)
     if progress.latest or phase is not Phase.READING:
-        tx.apply(visit.run.request.server, changes, held)
+        tx.apply(read.run.request.server, changes, held)
     deploy = replace(
         deploy,
         progress=progress,
@@ -106,9 +106,9 @@ def follow(tx: Tx, visit: Visit) -> Changes:
         deep = not progress.thorough or any(subject.startswith("check:") for subject in doubts)
         depth = Depth.FULL if deep else Depth.LIGHT
         at = deploys.next_read(progress, rules, now)
-        _read_again(tx, deploy, visit, at=at, depth=depth)
+        _read_again(tx, deploy, read, at=at, depth=depth)
         return changes
-    return replace(changes, events=(*changes.events, _end(tx, visit, deploy, changes, phase)))
+    return replace(changes, events=(*changes.events, _end(tx, read, deploy, changes, phase)))
 
 
 def after(tx: Reader, server: str, events: Collection[Event], now: datetime) -> tuple[Event, ...]:
@@ -127,14 +127,14 @@ def after(tx: Reader, server: str, events: Collection[Event], now: datetime) -> 
     )
 
 
-def _end(tx: Tx, visit: Visit, deploy: DeployRun, changes: Changes, phase: Phase) -> Event:
+def _end(tx: Tx, read: Read, deploy: DeployRun, changes: Changes, phase: Phase) -> Event:
     """Close the run: what became of it, the event that says so, and what was held back leaves."""
-    server, now, progress = visit.run.request.server, visit.now, deploy.progress
+    server, now, progress = read.run.request.server, read.now, deploy.progress
     assert progress is not None  # noqa: S101 - this read has made one
     recorded = {event.id: event for event in changes.events}
     events = [found for id_ in deploy.events if (found := recorded.get(id_) or tx.event(id_))]
     drift = _drift(events, progress)
-    standing = transitions.standing(_after(visit, changes).states.values())
+    standing = transitions.standing(_after(read, changes).states.values())
     counts = {state.value: number for state, number in standing.counts.items()}
     state = _STATES[phase]
     breaking = any(diff.get("breaking") for diff in drift)
@@ -151,18 +151,18 @@ def _end(tx: Tx, visit: Visit, deploy: DeployRun, changes: Changes, phase: Phase
         level=max((event.level for event in events), key=lambda level: level.rank, default=None),
         reads=progress.reads,
         finished_at=now,
-        run=visit.run.id,
+        run=read.run.id,
     )
     blip = None if progress.changed or events else _blip(tx, server, progress)
-    news = not events and (visit.settings.on_unchanged or blip or state is DeployState.INCONCLUSIVE)
+    news = not events and (read.settings.on_unchanged or blip or state is DeployState.INCONCLUSIVE)
     over = Event(
-        id=str(uuid.uuid5(uuid.UUID(visit.run.id), EventKind.DEPLOYED)),
+        id=str(uuid.uuid5(uuid.UUID(read.run.id), EventKind.DEPLOYED)),
         server=server,
         kind=EventKind.DEPLOYED,
         level=Level.WARNING if state is DeployState.INCONCLUSIVE else Level.INFO,
         alerts=bool(news),
         at=now,
-        run=visit.run.id,
+        run=read.run.id,
         since=progress.started_at,
         details={
             "release": _about(tx, deploy.release, server),
@@ -174,36 +174,36 @@ def _end(tx: Tx, visit: Visit, deploy: DeployRun, changes: Changes, phase: Phase
             "summary": outcome.summary,
             "reads": progress.reads,
             "answers": [dict(answer.toolsets) | {"times": answer.times} for answer in progress.answers],
-            "root": _look(visit.run.report).root,
+            "root": _look(read.run.report).root,
             "blip": blip,
         },
     )
-    tx.record_event(over, visit.plan([over], group_wait=visit.settings.rules.timeout + HELD_LONGER))
+    tx.record_event(over, read.plan([over], group_wait=read.settings.rules.timeout + HELD_LONGER))
     ids = (*deploy.events, *([over.id] if news else ()))
     tx.end_deploy(replace(outcome, events=ids), now)
     return over
 
 
-def _read_again(tx: Tx, deploy: DeployRun, visit: Visit, *, at: datetime, depth: Depth) -> None:
-    request = replace(visit.run.request, due_at=at, depth=depth, release_ref=deploy.release.id, attempt=1)
+def _read_again(tx: Tx, deploy: DeployRun, read: Read, *, at: datetime, depth: Depth) -> None:
+    request = replace(read.run.request, due_at=at, depth=depth, release_ref=deploy.release.id, attempt=1)
     # The row of this read goes first: a server has one.
-    tx.request_done(visit.run.request)
+    tx.request_done(read.run.request)
     tx.go_on(deploy, request)
 
 
-def _begin(visit: Visit) -> Progress:
-    states = visit.memory.states if visit.memory else {}
+def _begin(read: Read) -> Progress:
+    states = read.memory.states if read.memory else {}
     before = {
         subject: state.confirmed
         for subject, state in states.items()
-        if subject.startswith("toolset:") and subject.endswith(f":{visit.run.report.credential}")
+        if subject.startswith("toolset:") and subject.endswith(f":{read.run.report.credential}")
     }
     endpoint = states.get(transitions.check_subject(ENDPOINT))
     root = None
     if endpoint is not None and not endpoint.blocked_by:
         blind = endpoint.confirmed.startswith(State.NOT_CHECKED)
         root = endpoint.confirmed if blind or (endpoint.confirmed == State.VERIFIED and not before) else None
-    return Progress(started_at=visit.run.report.taken_at, before=before, root=root)
+    return Progress(started_at=read.run.report.taken_at, before=before, root=root)
 
 
 def _look(report: Report) -> Look:
@@ -224,8 +224,8 @@ def _as_confirmations(policy: Policy, reads: int) -> Policy:
     return replace(policy, confirm=reads, loss_confirm=timedelta(0), unsettled=timedelta.max)
 
 
-def _after(visit: Visit, changes: Changes) -> Memory:
-    return transitions.apply(visit.memory, changes, visit.run.report)
+def _after(read: Read, changes: Changes) -> Memory:
+    return transitions.apply(read.memory, changes, read.run.report)
 
 
 def _doubts(memory: Memory, progress: Progress) -> list[str]:

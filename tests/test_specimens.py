@@ -6,8 +6,8 @@ from driftwatch import checks
 from driftwatch.judging import judge
 from driftwatch.model import Depth, Era, State
 from tests.specimens import SPECIMENS, Specimen
+from tests.specimens.running import at_home
 from tests.specimens.specimen import NOT_CHECKED
-from tests.specimens.visiting import at_home
 
 ALWAYS = {
     "tls/chain": (NOT_CHECKED, "plain-http"),
@@ -39,8 +39,8 @@ NO_LISTENING = {"timeouts/stream-buffering": (NOT_CHECKED, "not-offered")}
 
 @pytest.mark.parametrize("specimen", SPECIMENS, ids=str)
 async def test_a_specimen_shows_its_deviation_and_nothing_else(specimen: Specimen) -> None:
-    async with at_home(specimen) as visit:
-        evidence = await visit.probe(path=specimen.path, depth=Depth.FULL, **specimen.target)
+    async with at_home(specimen) as server:
+        evidence = await server.probe(path=specimen.path, depth=Depth.FULL, **specimen.target)
     # Which rules an era or revision has is the business of the checks' own tests.
     report = judge(evidence, checks.Policy()).report
     unverified = {

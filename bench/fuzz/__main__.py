@@ -155,7 +155,7 @@ def main() -> None:
     logging.getLogger("driftwatch").setLevel(logging.CRITICAL)
     targets = Targets(asyncio.run(gather(wanted.server)))
     corpus = targets.corpus
-    print(f"corpus: {len(corpus.evidence)} visits, {len(corpus.exchanges)} exchanges; seed {wanted.seed}")
+    print(f"corpus: {len(corpus.evidence)} probes, {len(corpus.exchanges)} exchanges; seed {wanted.seed}")
     if wanted.replay:
         asyncio.run(replay(targets, wanted.replay))
         return

@@ -11,7 +11,7 @@ from driftwatch.model import Depth, Json, Trigger
 from driftwatch.probe import SystemResolver, Target, TrustStore, probe
 from tests.servers.certificates import intermediate, root, self_signed
 from tests.specimens import SPECIMENS
-from tests.specimens.visiting import at_home
+from tests.specimens.running import at_home
 
 
 @dataclass(slots=True)
@@ -28,7 +28,7 @@ class Corpus:
     certificates: list[bytes] = field(default_factory=list)
 
     def add(self, seen: Evidence) -> None:
-        """Take in what one visit saw."""
+        """Take in what one probe saw."""
         whole = to_json(seen)
         if len(json.dumps(whole)) > 300_000:
             return
@@ -59,15 +59,15 @@ class Corpus:
 
 
 async def gather(servers: list[str]) -> Corpus:
-    """Visit every specimen that is quick about it, and the servers."""
+    """Probe every specimen that is quick about it, and the servers."""
     corpus = Corpus(
         challenges=[b'Bearer realm="a, b", scope="x", Basic YWxhZGRpbg==, Digest qop="auth", nonce=1']
     )
     for specimen in SPECIMENS:
         if "limits" in specimen.target or specimen.name.startswith(("tools-5", "list-too")):
             continue
-        async with at_home(specimen) as visit:
-            corpus.add(await visit.probe(path=specimen.path, depth=Depth.FULL, **specimen.target))
+        async with at_home(specimen) as server:
+            corpus.add(await server.probe(path=specimen.path, depth=Depth.FULL, **specimen.target))
     for url in servers:
         corpus.add(
             await probe(

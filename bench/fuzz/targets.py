@@ -228,7 +228,7 @@ class Targets:
         return whole
 
     async def dialogue(self, rng: random.Random) -> None:
-        """A whole visit in which nothing that is answered fits the question."""
+        """A whole probe in which nothing that is answered fits the question."""
         limits = Limits(max_pages=9)
         wire, target = Hearsay(rng, self.corpus), Target(name="x", url="https://a.test/mcp", limits=limits)
         talk = Dialogue(wire, url=target.url, limits=limits, pause=lambda _: asyncio.sleep(0))

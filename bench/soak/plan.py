@@ -83,11 +83,11 @@ class Rhythm:
     end: float
     loss_confirm: float
     slow: float = 90
-    """What three visits take longer that run into their deadline."""
+    """What three probes take longer that run into their deadline."""
 
     @property
     def seen(self) -> float:
-        """After this a change is confirmed: the next visit, two more looks, and patience for a restart."""
+        """After this a change is confirmed: the next probe, two more looks, and patience for a restart."""
         return 2 * self.every + 90
 
 
@@ -228,7 +228,7 @@ def remove(server: int, dice: Dice, rhythm: Rhythm) -> Story:
     """The server is not watched any more, and changes then."""
     tools = changed(USUAL, f"c{server}", dice)
     at = begin(dice, rhythm, rhythm.seen)
-    # A visit that is on its way when the file is read ends as it began.
+    # A probe that is on its way when the file is read ends as it began.
     return Story((Edit(at, "remove", server), Show(at + 30, server, Shown(tools=tools))))
 
 

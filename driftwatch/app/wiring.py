@@ -51,7 +51,7 @@ class Wiring:
 
     @property
     def full_intervals(self) -> dict[str, timedelta]:
-        """How often each server is visited in full."""
+        """How often each server is probed in full."""
         return {server.name: server.full_interval for server in self.config.servers}
 
     def records(self, now: datetime) -> list[ServerRecord]:
@@ -109,7 +109,7 @@ def due_times(config: Config, server: Server, random: Callable[[], float]) -> Du
 
 
 def server_record(server: Server, now: datetime, fleet: int) -> ServerRecord:
-    """A configured server as a row; ``fleet`` is how many there are, for spreading the first visits."""
+    """A configured server as a row; ``fleet`` is how many there are, for spreading the first probes."""
     due = first_due(server.name, now, fleet)
     return ServerRecord(
         name=server.name,
@@ -118,7 +118,7 @@ def server_record(server: Server, now: datetime, fleet: int) -> ServerRecord:
         credential=server.credential_label,
         revision=server.revision,
         next_due_at=due,
-        # The first visit is a full one: a baseline of everything.
+        # The first probe is a full one: a baseline of everything.
         next_full_at=due,
         tags=server.tags,
         previous_name=server.previous_name,

@@ -12,7 +12,7 @@ from driftwatch.model import Json
 from driftwatch.toolset import Diff, Toolset, diff, fingerprint
 
 _UNEXPLAINED = 3
-"""So many different lists in one visit are not two instances that take turns."""
+"""So many different lists in one probe are not two instances that take turns."""
 
 
 @dataclass(frozen=True, eq=False)  # no slots: the digest is made once, and only where it matters
@@ -38,7 +38,7 @@ class Read:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reads:
-    """The complete reads of one surface in one visit."""
+    """The complete reads of one surface in one probe."""
 
     first: Read
     second: Read | None

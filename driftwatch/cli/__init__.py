@@ -92,7 +92,7 @@ def _nowhere() -> TextIO:
 def main() -> None:
     """Run the command line; an expected error is one message on standard error, never a traceback."""
     # What a command has loaded goes with its process: a search for garbage in it on the way out would cost a
-    # seventh of a visit.
+    # seventh of a probe.
     atexit.register(gc.freeze)
     # Where a stream is closed (`>&-`), Python has none; what nobody can read goes nowhere.
     sys.stdout = sys.stdout or _nowhere()

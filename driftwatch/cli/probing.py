@@ -69,7 +69,7 @@ def probe(
     loaded, server = _target(target, config, header or [], token_file)
     compared = reports.read_baseline(baseline)
     with _progress(f"probing {server.name}", wanted=outputs.text):
-        seen = asyncio.run(_visit(loaded, server, Depth(depth)))
+        seen = asyncio.run(_probe(loaded, server, Depth(depth)))
     if save is not None:
         reports.write_atomically(save, json.dumps(evidence.to_json(seen)) + "\n", option="--save")
     place, policy = reports.at_url(seen), checks.Policy()
@@ -138,13 +138,13 @@ def _looks_like_address(target: str) -> bool:
     return re.fullmatch(r"[\w.-]+(:\d+)?(/\S*)?", target) is not None and any(c in target for c in "./:")
 
 
-async def _visit(config: "Config", server: "Server", depth: "Depth") -> "Evidence":
+async def _probe(config: "Config", server: "Server", depth: "Depth") -> "Evidence":
     from driftwatch.clock import SystemClock
     from driftwatch.model import Trigger
     from driftwatch.probe import SystemResolver, Target, prober
 
-    visit = prober(clock=SystemClock(), resolver=SystemResolver())
-    return await visit(Target.of(config, server), depth=depth, trigger=Trigger.MANUAL)
+    once = prober(clock=SystemClock(), resolver=SystemResolver())
+    return await once(Target.of(config, server), depth=depth, trigger=Trigger.MANUAL)
 
 
 def _known(

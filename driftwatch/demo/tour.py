@@ -137,7 +137,7 @@ async def _show(sample: SampleServer, port: int, config: Config, outside: Outsid
                 group_wait=timedelta(0),
             )
 
-            async def visit(request: ProbeRequest) -> Report:
+            async def probe(request: ProbeRequest) -> Report:
                 report = await observer.observe(request)
                 if report is None:
                     raise UsageError(f"{config.storage.path}: the database did not take the probe")
@@ -148,7 +148,7 @@ async def _show(sample: SampleServer, port: int, config: Config, outside: Outsid
             first = ProbeRequest(
                 server=SERVER, due_at=outside.clock.now(), trigger=Trigger.MANUAL, depth=Depth.FULL
             )
-            say(_told(await visit(first)))
+            say(_told(await probe(first)))
             sample.deploy("v2")
             release = _release(sample.release, outside.clock.now())
             say(
@@ -157,7 +157,7 @@ async def _show(sample: SampleServer, port: int, config: Config, outside: Outsid
             )
             await store.transact(lambda tx: _announce(tx, release))
             for number in range(1, config.hook.reads + 1):
-                report = await visit(await store.query(_next_read))
+                report = await probe(await store.query(_next_read))
                 say(f"   read {number} of {config.hook.reads}: {_prints(report)}")
             (outcome,) = await store.query(lambda reader: reader.deploy(release.id))
             say(

@@ -18,7 +18,7 @@ ROOT = "root"
 
 PAUSE = timedelta(seconds=5)
 LONGEST_PAUSE = timedelta(seconds=30)
-"""Between two reads: a rollout that takes its time is visited less and less often."""
+"""Between two reads: a rollout that takes its time is read less and less often."""
 
 _EACH_PAUSE = 6
 """So many reads until the pause grows."""

@@ -34,14 +34,14 @@ from driftwatch.evidence.exchange import (
     Outcome,
     Remark,
 )
+from driftwatch.evidence.probe import (
+    Evidence,
+)
 from driftwatch.evidence.surface import (
     FurtherList,
     Listing,
     Streaming,
     Surface,
-)
-from driftwatch.evidence.visit import (
-    Evidence,
 )
 
 __all__ = [

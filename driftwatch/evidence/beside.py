@@ -1,4 +1,4 @@
-"""What shows once per visit and not once per era: certificates, authorization, addresses, instances, logs."""
+"""What shows once per probe and not once per era: certificates, authorization, addresses, instances, logs."""
 
 from dataclasses import dataclass
 
@@ -30,7 +30,7 @@ class Tls:
     trust: str
     """Which roots were used: ``default`` or the configured CA file's name."""
     also: tuple[Certificate, ...] = ()
-    """Other leaves that were shown on further connections of the visit; they end later."""
+    """Other leaves that were shown on further connections of the probe; they end later."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

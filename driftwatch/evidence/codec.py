@@ -8,7 +8,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from driftwatch.errors import EvidenceError
 from driftwatch.evidence.exchange import Missing
-from driftwatch.evidence.visit import Evidence
+from driftwatch.evidence.probe import Evidence
 from driftwatch.model import Json
 
 SCHEMA = 1

@@ -1,4 +1,4 @@
-"""One visit, from the request to the commit."""
+"""One probe, from the request to the commit."""
 
 import asyncio
 import functools
@@ -41,7 +41,7 @@ runs = logging.getLogger("driftwatch.runs")
 events = logging.getLogger("driftwatch.events")
 
 LONGEST_RETRY_AFTER = timedelta(hours=1)
-"""A server may ask for a pause; one that asks for more than this is visited again after this."""
+"""A server may ask for a pause; one that asks for more than this is probed again after this."""
 
 CONFIRMED = frozenset(
     {
@@ -72,7 +72,7 @@ class Observer:
     ) -> None:
         """``told`` is called when there is something to send, ``refused`` when the database failed.
 
-        ``guard`` may call a visit inconclusive.
+        ``guard`` may call a probe inconclusive.
         """
         self._store = store
         self._prober = prober
@@ -104,7 +104,7 @@ class Observer:
         windows: Sequence[Window],
         rollouts: rollout.Settings,
     ) -> None:
-        """Other servers, channels and windows from now on; a visit under way ends as it began."""
+        """Other servers, channels and windows from now on; a probe under way ends as it began."""
         self._watched = watched
         self._channels = tuple(channels)
         self._group_wait = group_wait
@@ -112,12 +112,12 @@ class Observer:
         self._rollouts = rollouts
 
     async def observe(self, request: ProbeRequest) -> Report | None:
-        """Make one visit and remember what it changed.
+        """Make one probe and remember what it changed.
 
         None when nothing was recorded: the server is no longer configured, the run was recorded before, it
         met driftwatch's own network (then it is made again), or the database could not take it. A storage
         fault is never a state of the server: what was handed out and not recorded is due again, and nothing
-        is remembered of this visit.
+        is remembered of this probe.
         """
         watched = self._watched.get(request.server)
         if watched is None:
@@ -125,7 +125,7 @@ class Observer:
             return None
         evidence = await self._prober(watched.target, depth=request.depth, trigger=request.trigger)
         if request.server not in self._watched:
-            # It was removed, or has another name, since the visit began.
+            # It was removed, or has another name, since the probe began.
             await self._store.transact(lambda tx: tx.request_done(request))
             return None
         try:
@@ -192,17 +192,19 @@ class Observer:
             )
             deploy = tx.deploy_run(request.server) if request.trigger is Trigger.DEPLOY else None
             if deploy is not None:
-                visit = rollout.Visit(
-                    deploy=deploy,
-                    run=run,
-                    memory=current,
-                    policy=watched.transitions,
-                    decide=decide,
-                    plan=tell,
-                    settings=self._rollouts,
-                    now=now,
+                changes = rollout.follow(
+                    tx,
+                    rollout.Read(
+                        deploy=deploy,
+                        run=run,
+                        memory=current,
+                        policy=watched.transitions,
+                        decide=decide,
+                        plan=tell,
+                        settings=self._rollouts,
+                        now=now,
+                    ),
                 )
-                changes = rollout.follow(tx, visit)
             else:
                 changes = decide(policy=watched.transitions)
                 changes = replace(changes, events=rollout.after(tx, request.server, changes.events, now))
@@ -260,7 +262,7 @@ class Observer:
 
 
 class Differences:
-    """How the lists of one visit differ from stored ones, each compared once."""
+    """How the lists of one probe differ from stored ones, each compared once."""
 
     def __init__(self, store: Store, server: str) -> None:
         """Reads only what differs."""

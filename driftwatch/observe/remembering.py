@@ -1,4 +1,4 @@
-"""What the checks may know of earlier visits."""
+"""What the checks may know of earlier probes."""
 
 from driftwatch import transitions
 from driftwatch.checks import Remembered

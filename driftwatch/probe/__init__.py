@@ -1,21 +1,21 @@
-"""The only sockets to servers: one visit, bounded in every way, returned as Evidence.
+"""The only sockets to servers: one probe, bounded in every way, returned as Evidence.
 
 From the ground up: ``wire`` (one bounded exchange, on ``connect``, ``tls``, ``certificates``, ``sse``,
-``message``), ``dialogue`` (patience, redirects and sessions of one visit), ``modern``, ``legacy`` and
+``message``), ``dialogue`` (patience, redirects and sessions of one probe), ``modern``, ``legacy`` and
 ``http_sse`` (what is said in each era), ``full`` (what only a full probe asks of one era), ``auth`` (what
-becomes of a request without a token), ``steps`` (the order of it all), ``visit`` (from the first address to
+becomes of a request without a token), ``steps`` (the order of it all), ``probing`` (from the first address to
 the last DELETE).
 ``source`` and ``oauth`` get the credential of an unattended probe; ``metadata`` finds where tokens come from.
-``eras``, ``outcome`` and ``challenge`` are pure: what an answer says about the era, the visit and the way in.
+``eras``, ``outcome`` and ``challenge`` are pure: what an answer says about the era, the probe and the way in.
 """
 
 from driftwatch.probe.connect import Resolver, SystemResolver
 from driftwatch.probe.credential import Credential
 from driftwatch.probe.dialogue import Pause
+from driftwatch.probe.probing import Prober, probe, prober
 from driftwatch.probe.request import Limits
 from driftwatch.probe.target import Target, ToolCall
 from driftwatch.probe.tls import TrustStore
-from driftwatch.probe.visit import Prober, probe, prober
 
 __all__ = [
     "Credential",

@@ -111,7 +111,7 @@ def is_login_page(exchange: Exchange) -> bool:
 
 
 def _first_refusal(openings: Sequence[Opening], surfaces: Sequence[Surface]) -> Exchange | None:
-    """The first reply to an anonymous visit that asks for credentials; some servers guard the list alone."""
+    """The first reply to an anonymous probe that asks for credentials; some servers guard the list alone."""
     for opening in openings:
         if not opening.established and _asks(opening.exchange, worked=False):
             return opening.exchange

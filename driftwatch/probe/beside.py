@@ -23,13 +23,13 @@ def marker() -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Beside:
-    """Everything that is done once per visit and not once per surface."""
+    """Everything that is done once per probe and not once per surface."""
 
     door: Door
     resolver: Resolver
     marker: str
     ends: float
-    """The visit's deadline, on the event loop's clock. A slow tool, a burst and the log files are not bound
+    """The probe's deadline, on the event loop's clock. A slow tool, a burst and the log files are not bound
     by it: their own limits are."""
 
     async def complete(self, evidence: Evidence) -> Evidence:
@@ -53,7 +53,7 @@ class Beside:
 
     async def _replicas(self, evidence: Evidence) -> Replicas | Missing:
         limits = self.door.target.limits
-        return await replicas.visit(self.door, evidence.surfaces[0], limits, ends=self.ends)
+        return await replicas.look(self.door, evidence.surfaces[0], limits, ends=self.ends)
 
     # What nobody configured is no consequence of anything else.
 

@@ -31,9 +31,9 @@ _MADE = {
 
 
 def unwanted(plan: BurstPlan, surface: Surface, trigger: Trigger) -> Missing | None:
-    """Why this visit makes no burst; None when it does.
+    """Why this probe makes no burst; None when it does.
 
-    A visit that the configuration does not choose for it says as much about the limits as a light probe.
+    A probe that the configuration does not choose for it says as much about the limits as a light probe.
     """
     if surface.era not in ERAS:
         return OLD_TRANSPORT

@@ -29,7 +29,7 @@ GET_S = 5.0
 """How long the headers of the reply to GET may take."""
 
 SWITCHED_OFF = Missing("switched off in the configuration (negative_probes)", "switched-off")
-SPENT = Missing("the request budget of this visit is spent: ending sessions took too much of it", "budget")
+SPENT = Missing("the request budget of this probe is spent: ending sessions took too much of it", "budget")
 NOT_OVER_SSE = Missing("not asked over the old HTTP+SSE transport", "not-applicable")
 OPEN_ORIGIN = Missing("the server is declared to accept every Origin (origin)", "declared-open")
 NO_CURSOR = Missing("the server issued no cursor", "no-cursor")

@@ -30,7 +30,7 @@ WATCHED = {
 METHOD_NOT_FOUND = -32601
 
 Question = Callable[[Kind, Page], Awaitable[Exchange]]
-"""Asks for one page of a list; the configuration wants it, so that it comes on top of a visit's budget."""
+"""Asks for one page of a list; the configuration wants it, so that it comes on top of a probe's budget."""
 
 
 async def read(talk: Talk, watch: Sequence[str]) -> tuple[FurtherList, ...]:

@@ -111,7 +111,7 @@ async def _append(dialogue: Dialogue, opened: Opened, request: Request) -> Opene
 
 
 async def acknowledge(dialogue: Dialogue, opened: Opened, *, again: bool = False) -> Handshake:
-    """Send notifications/initialized; how it is taken is judged later and never stops the visit."""
+    """Send notifications/initialized; how it is taken is judged later and never stops the probe."""
     revision = eras.negotiated(opened.exchange) or ""
     session = opened.reply.session
     # A revision that is no header value cannot be sent back; it is evidence all the same.

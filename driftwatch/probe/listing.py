@@ -27,7 +27,7 @@ class Page:
 
     @property
     def extra(self) -> bool:
-        """Whether it comes on top of a visit's budget."""
+        """Whether it comes on top of a probe's budget."""
         return self.again or self.cursor is not None
 
 

@@ -1,4 +1,4 @@
-"""What one answer, or the lack of one, means for the whole visit. Pure."""
+"""What one answer, or the lack of one, means for the whole probe. Pure."""
 
 import re
 from collections.abc import Sequence
@@ -46,7 +46,7 @@ _QUOTED = 160
 def blocked(exchange: Exchange) -> Outcome | None:
     """Why this answer says nothing about the server behind it; None when it does.
 
-    Authorization, rate limits, server errors, redirects, bot protection and network faults end the visit or
+    Authorization, rate limits, server errors, redirects, bot protection and network faults end the probe or
     at least never decide an era.
     """
     status = exchange.status
@@ -123,7 +123,7 @@ def refuses_accept(exchange: Exchange) -> bool:
 
 
 def conclude(openings: Sequence[Opening]) -> Outcome:
-    """What became of the visit: the surface that exists, or the answer that says why there is none."""
+    """What became of the probe: the surface that exists, or the answer that says why there is none."""
     answered = any(exchange.status is not None for opening in openings for exchange in opening.attempts)
     established = [opening for opening in openings if opening.established]
     if established:

@@ -6,7 +6,7 @@ from functools import lru_cache
 from urllib.parse import parse_qsl
 
 # httpx has a command line of its own and loads it, with rich and Pygments, where it can: a quarter of what a
-# single visit costs. It takes this for "not installed".
+# single probe costs. It takes this for "not installed".
 sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]
 
 import httpx  # noqa: E402 - after the line above

@@ -25,7 +25,7 @@ NO_TIME = Missing("no time was left for further connections", "deadline")
 OLD_TRANSPORT = Missing("not asked over the old HTTP+SSE transport", "not-applicable")
 
 
-async def visit(door: Door, surface: Surface, limits: Limits, *, ends: float) -> Replicas | Missing:
+async def look(door: Door, surface: Surface, limits: Limits, *, ends: float) -> Replicas | Missing:
     """Begin anew on ``CONNECTIONS`` connections one after the other and read the list on each.
 
     Ends at ``ends`` of the event loop's clock, give or take a farewell. A list of more pages than

@@ -23,12 +23,12 @@ class Unavailable(Exception):  # noqa: N818 - a state of the world, and evidence
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Errand:
-    """How a source gets to other servers on behalf of one visit."""
+    """How a source gets to other servers on behalf of one probe."""
 
     wire: Callable[[str, Credential | None, Limits], Wire]
     """A wire to a URL that keeps the secrets of a credential out of what it hands back."""
     limits: Limits
-    """Of the visit."""
+    """Of the probe."""
     now: Callable[[], datetime]
 
 

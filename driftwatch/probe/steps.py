@@ -1,4 +1,4 @@
-"""What a visit asks, in which order, and where it stops asking."""
+"""What a probe asks, in which order, and where it stops asking."""
 
 from dataclasses import dataclass, field, replace
 
@@ -10,15 +10,15 @@ from driftwatch.probe.talk import Talk
 from driftwatch.probe.target import Target
 
 LIGHT, FULL, FULL_BOTH_ERAS = 12, 16, 26
-"""Requests of one visit, the DELETE of every session that the server opened included. On top come further
+"""Requests of one probe, the DELETE of every session that the server opened included. On top come further
 pages, what is asked again after a fault, a list that is watched beside the tools, and what is asked about
 authorization, each with the DELETE of a session that it may open. A healthy server is asked 3 to 8 times by a
-light visit; when the budget of a full one is spent, the rest is not asked."""
+light probe; when the budget of a full one is spent, the rest is not asked."""
 
 
 @dataclass(slots=True)
 class Seen:
-    """What a visit has found so far."""
+    """What a probe has found so far."""
 
     openings: list[Opening] = field(default_factory=list)
     surfaces: list[Surface] = field(default_factory=list)
@@ -29,24 +29,24 @@ async def take(dialogue: Dialogue, seen: Seen, target: Target, depth: Depth) -> 
 
     ``server/discover`` comes first; whatever it finds, ``initialize`` follows, because clients in the field
     use that surface; a server that answers neither is asked for the old HTTP+SSE transport. A refusal to talk
-    at all ends the visit, except a server error: real servers of the older eras answer 500 to a method they
+    at all ends the probe, except a server error: real servers of the older eras answer 500 to a method they
     do not know. What only a full probe asks comes after both lists were read, except where a session has to
     live for it: a server that is slow to refuse then costs no list.
     """
-    visit = _Visit(dialogue=dialogue, seen=seen, target=target, full=depth is Depth.FULL)
-    dialogue.budget = FULL if visit.full else LIGHT
+    steps = _Steps(dialogue=dialogue, seen=seen, target=target, full=depth is Depth.FULL)
+    dialogue.budget = FULL if steps.full else LIGHT
     discovered = await modern.discover(dialogue)
-    await visit.note_modern(discovered)
+    await steps.note_modern(discovered)
     refusal = None if seen.surfaces else outcome.blocked(discovered.exchange)
     if refusal is None or refusal.code == "http-5xx":
-        await visit.take_older(discovered, patient=refusal is None)
-    await visit.ask_more_of_modern()
+        await steps.take_older(discovered, patient=refusal is None)
+    await steps.ask_more_of_modern()
     # An older server issues a session to any first request, also to one that it refuses.
     await dialogue.end_all()
 
 
 @dataclass(slots=True, kw_only=True)
-class _Visit:
+class _Steps:
     dialogue: Dialogue
     seen: Seen
     target: Target

@@ -52,7 +52,7 @@ class Target:
     credential: Credential | None = None
     """One that never changes."""
     source: Source | None = None
-    """Where the credential comes from anew for every visit; takes the place of ``credential``."""
+    """Where the credential comes from anew for every probe; takes the place of ``credential``."""
     limits: Limits = field(default_factory=Limits)
     ca_file: Path | None = None
     client_cert: Path | None = None

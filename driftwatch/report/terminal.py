@@ -72,7 +72,7 @@ def _write_header(page: Page, report: Report) -> None:
     facts = [
         "reachable" if report.reachable else "not reachable",
         _certificate(report),
-        _visit(report),
+        _probe(report),
         f"{_count(report.requests, 'request')} in {report.duration_s:.2f} s",
         f"{report.taken_at:%Y-%m-%d %H:%M:%S} UTC",
     ]
@@ -83,7 +83,7 @@ def _write_header(page: Page, report: Report) -> None:
         page.write(f"{nothing}; the reasons are below.")
 
 
-def _visit(report: Report) -> str:
+def _probe(report: Report) -> str:
     carried = "" if report.credential == ANONYMOUS else f" with {plain(report.credential, NAME_LIMIT)}"
     return f"{report.depth.value} probe{carried}"
 

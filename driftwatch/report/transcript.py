@@ -1,4 +1,4 @@
-"""What was said on one visit, for people: every exchange once, bounded, without secrets."""
+"""What was said in one probe, for people: every exchange once, bounded, without secrets."""
 
 import dataclasses
 import json

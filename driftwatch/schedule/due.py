@@ -16,7 +16,7 @@ from apscheduler.triggers.interval import IntervalTrigger
 from driftwatch.store.ports import Schedule
 
 START_SPREAD = timedelta(seconds=60)
-"""Servers that are due at the start of the service are visited over at most this long."""
+"""Servers that are due at the start of the service are probed over at most this long."""
 
 PER_SERVER = timedelta(milliseconds=250)
 """A small fleet does not wait a minute: the spread is this much for each server."""
@@ -25,7 +25,7 @@ SHORTEST_GAP = timedelta(minutes=10)
 """A shorter pause, such as a restart, is none."""
 
 _LOOKED_AHEAD = 16
-"""Visits of a cron line among which the longest pause is sought."""
+"""Probes of a cron line among which the longest pause is sought."""
 
 _NEVER = datetime.max.replace(tzinfo=UTC)
 _EPOCH = datetime(2020, 1, 1, tzinfo=UTC)
@@ -71,7 +71,7 @@ class DueTimes:
 
     @cached_property
     def overdue_after(self) -> timedelta:
-        """A server that was not visited for longer than this was passed over: two visits did not happen."""
+        """A server that was not probed for longer than this was passed over: two probes did not happen."""
         longest = self._interval
         if self._full is None:
             fires = [_next(self._light, _EPOCH)]
@@ -84,7 +84,7 @@ class DueTimes:
 
 
 def first_due(name: str, now: datetime, fleet: int) -> datetime:
-    """When a server that was never probed, or is overdue at the start, is visited."""
+    """When a server that was never probed, or is overdue at the start, is probed."""
     return now + min(START_SPREAD, PER_SERVER * (fleet - 1)) * _share(name)
 
 

@@ -39,7 +39,7 @@ class Reminders:
         full_intervals: Mapping[str, timedelta],
         told: Callable[[], None],
     ) -> None:
-        """``full_intervals`` says how often a server is visited in full, ``told`` is called after writing."""
+        """``full_intervals`` says how often a server is probed in full, ``told`` is called after writing."""
         self._store = store
         self._clock = clock
         self._told = told
@@ -68,7 +68,7 @@ class Reminders:
             await self._write(names, now)
 
     async def look_for_stale(self) -> None:
-        """Call to mind, once, what was not looked at for long although its server was visited."""
+        """Call to mind, once, what was not looked at for long although its server was probed."""
         names = await self._store.query(
             lambda reader: [name for name in self._watched if self._stale(reader, reader.memory(name))]
         )

@@ -13,7 +13,7 @@ from driftwatch.store.ports import Store
 EVERY = timedelta(seconds=5)
 
 CALM = timedelta(minutes=3)
-"""A fault is over when nothing was refused for this long: what was lost was visited again meanwhile."""
+"""A fault is over when nothing was refused for this long: what was lost was probed again meanwhile."""
 
 WORTH_TELLING = timedelta(minutes=1)
 """What is over sooner, such as a copy that locked the file for a moment, is history only."""

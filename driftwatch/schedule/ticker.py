@@ -152,7 +152,7 @@ class Ticker:
             self.wake()
 
     async def _watch_over(self, now: datetime) -> None:
-        """Visit whom the due times have passed over, for whatever reason: nobody is silently not watched."""
+        """Probe whom the due times have passed over, for whatever reason: nobody is silently not watched."""
         steady = self._clock.monotonic()
         if steady - self._guarded_at < WATCHDOG_S:
             return

@@ -124,13 +124,13 @@ class DueTimes(Unit):
         return taken
 
     def postpone(self, server: str, not_before: datetime) -> None:
-        """Do not visit the server before this time (its Retry-After)."""
+        """Do not probe the server before this time (its Retry-After)."""
         self._run(UPDATE_SERVER, {"key": self._server_id(server), "not_before": not_before})
 
     def hasten(self, servers: Sequence[str], at: datetime, *, full: bool = False) -> None:
-        """Visit some servers at this time, unless they are due earlier; with ``full`` by a full probe."""
+        """Probe some servers at this time, unless they are due earlier; with ``full`` by a full probe."""
         for column in ("next_due_at", "next_full_at") if full else ("next_due_at",):
-            self._run(sql.HASTEN_VISIT[column], {"names": list(servers), column: at, "at": at})
+            self._run(sql.HASTEN_PROBE[column], {"names": list(servers), column: at, "at": at})
 
     def repair_due(self, now: datetime, schedule: Plan) -> int:
         """Bring due times that lie further away than the schedule allows back to it; how many.

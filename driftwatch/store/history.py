@@ -22,7 +22,7 @@ from driftwatch.store.ports import (
 )
 from driftwatch.store.releases import Releases
 from driftwatch.store.statements import history as sql
-from driftwatch.store.statements.due import NEXT_VISIT, REQUESTS
+from driftwatch.store.statements.due import NEXT_PROBE, REQUESTS
 from driftwatch.store.statements.outbox import (
     BACKLOG,
     DELIVERIES_OF,
@@ -125,7 +125,7 @@ class SqlReader(Fleet, Releases, Told):
         ]
 
     def transcripts(self, server: str) -> list[Transcript]:
-        """What was said on the last visit of each depth, the newest first."""
+        """What was said in the last probe of each depth, the newest first."""
         key = self._find_server(server)
         rows = [] if key is None else self._rows(sql.TRANSCRIPTS, server=key)
         return [
@@ -196,8 +196,8 @@ class SqlReader(Fleet, Releases, Told):
     def next_due(self) -> datetime | None:
         """When the next probe is due."""
         now = self._process.clock()
-        visit = self._first(NEXT_VISIT)
-        times = [visit[0]] if visit is not None and visit[0] is not None else []
+        probe = self._first(NEXT_PROBE)
+        times = [probe[0]] if probe is not None and probe[0] is not None else []
         requests = self._rows(REQUESTS)
         on_the_way = {
             row["name"] for row in requests if row["claimed_by"] and not is_lost(row, now, self._process)

@@ -70,7 +70,7 @@ def remind(
 def stale(
     memory: Memory, known: Iterable[str], told: Collection[tuple[str, str]], *, after: timedelta
 ) -> tuple[SubjectState, ...]:
-    """The checks that were not looked at for ``after``, although the server was visited, and were not told.
+    """The checks that were not looked at for ``after``, although the server was probed, and were not told.
 
     ``known`` are the checks that there are, ``told`` pairs of subject and time of earlier reminders. What is
     behind an incident that is acknowledged or called to mind is left out.

@@ -64,7 +64,7 @@ def _while_in_turn(ledger: Ledger, state: SubjectState, now: datetime) -> dateti
 
 
 def _may_watch(ledger: Ledger) -> bool:
-    """Whether the server may be visited between its regular probes for answers that take turns.
+    """Whether the server may be probed between its regular probes for answers that take turns.
 
     A change that comes out of calm always may. The budget is enough to call them unsettled; whoever takes
     turns again and again just short of that waits for the regular probes, which count in the same way.

@@ -15,7 +15,7 @@ from driftwatch.judging import judge
 from driftwatch.model import Depth
 from tests.specimens.http import Answer, Incoming
 from tests.specimens.mcp import Mcp, tool
-from tests.specimens.visiting import visiting
+from tests.specimens.running import running
 
 URL = "http://bistro:8000/mcp"
 WIDTH = 100
@@ -40,8 +40,8 @@ def refuse_json_alone(_: Mcp, incoming: Incoming) -> Answer | None:
 
 async def probed() -> str:
     """The report of a server with a few faults that are often met."""
-    async with visiting(Mcp(tools=TOOLS, before=refuse_json_alone)) as visit:
-        seen = await visit.probe(depth=Depth.FULL)
+    async with running(Mcp(tools=TOOLS, before=refuse_json_alone)) as server:
+        seen = await server.probe(depth=Depth.FULL)
     made = replace(judge(seen, checks.Policy()).report, server="bistro", url=URL)
     return report.to_text(made, colour=True, width=WIDTH)
 

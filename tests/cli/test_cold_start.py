@@ -29,7 +29,7 @@ def test_help_loads_neither_what_probes_nor_what_judges() -> None:
     assert "probe" in said
 
 
-def test_a_visit_loads_nothing_of_the_service_and_nothing_that_remembers(
+def test_a_probe_loads_nothing_of_the_service_and_nothing_that_remembers(
     sample: tuple[SampleServer, str],
 ) -> None:
     loaded, said = loaded_of(SERVICE | REMEMBERING | {"cryptography", "rich"}, "probe", sample[1])

@@ -55,10 +55,10 @@ def test_a_hanging_server_and_a_hanging_receiver_do_not_hold_up_the_end(tmp_path
         write_config(tmp_path, f"http://127.0.0.1:{port}/mcp", alert=f"json://127.0.0.1:{port}/")
         process = start(tmp_path, "run")
         silent.settimeout(PATIENCE_S)
-        visitor, _ = silent.accept()
+        caller, _ = silent.accept()
         process.terminate()
         _, err = process.communicate(timeout=PATIENCE_S)
-        visitor.close()
+        caller.close()
     assert (process.returncode, err) == (0, "")
 
 

@@ -113,7 +113,7 @@ def test_the_next_read_is_soon_and_one_is_made_when_the_time_is_up(
     assert due <= max(now, START + timeout)
 
 
-def test_a_rollout_that_takes_its_time_is_visited_less_often() -> None:
+def test_a_rollout_that_takes_its_time_is_probed_less_often() -> None:
     pauses = [
         (next_read(Progress(started_at=START, reads=reads), RULES, START) - START).total_seconds()
         for reads in (1, 5, 6, 12, 36, 100)

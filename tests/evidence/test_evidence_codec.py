@@ -9,7 +9,7 @@ from driftwatch.errors import EvidenceError
 from driftwatch.evidence import Missing, from_json, to_json
 from driftwatch.model import Depth, Era
 from tests.checks.factories import evidence, surface, tool
-from tests.specimens.visiting import visiting
+from tests.specimens.running import running
 
 
 def whole() -> dict[str, Any]:
@@ -18,8 +18,8 @@ def whole() -> dict[str, Any]:
 
 
 async def test_what_a_full_probe_saw_comes_back_the_same() -> None:
-    async with visiting() as visit:
-        seen = await visit.probe(depth=Depth.FULL)
+    async with running() as server:
+        seen = await server.probe(depth=Depth.FULL)
     assert from_json(json.loads(json.dumps(to_json(seen)))) == seen
 
 

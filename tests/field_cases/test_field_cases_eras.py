@@ -65,7 +65,7 @@ async def test_mcp_method_needed(tmp_path: Path, checked: str) -> None:
         expected = State.VERIFIED if checked == "refused" else State.FAILED
         assert watched.state("errors/header-mismatch")[0] is expected
         assert watched.state("transport/endpoint") == VERIFIED
-        posted = [asked for asked in watched.visit.loopback.log if asked.rpc_method == "tools/list"]
+        posted = [asked for asked in watched.running.loopback.log if asked.rpc_method == "tools/list"]
         assert all("mcp-method" in asked.headers for asked in posted)
 
 
@@ -130,10 +130,10 @@ async def test_supported_lists_refused(watch: Watching) -> None:
         before = watched.pairs[1]
         watched.server.before = refuses
         await watched.look(6)
-        asked = [one.rpc_method for one in watched.visit.loopback.log]
-        watched.visit.loopback.log.clear()
+        asked = [one.rpc_method for one in watched.running.loopback.log]
+        watched.running.loopback.log.clear()
         await watched.look()
-        assert [one.rpc_method for one in watched.visit.loopback.log].count("server/discover") == 2
+        assert [one.rpc_method for one in watched.running.loopback.log].count("server/discover") == 2
         assert asked.count("initialize") > 0
         assert watched.pairs == [before]
         assert len(watched.messages) == 1

@@ -131,7 +131,7 @@ async def test_cursor_empty_is_valid(watch: Watching) -> None:
         assert watched.last is not None
         (surface,) = watched.last.surfaces
         assert (surface.pages, surface.tools, surface.complete) == (2, 2, True)
-        sent = [asked.rpc["params"].get("cursor") for asked in watched.visit.loopback.log if asked.rpc]
+        sent = [asked.rpc["params"].get("cursor") for asked in watched.running.loopback.log if asked.rpc]
         assert "" in sent
 
 

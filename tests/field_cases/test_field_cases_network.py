@@ -55,14 +55,14 @@ async def test_cold_start(watch: Watching, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr("driftwatch.checks.timeouts.FIRST_ANSWER_S", FIRST_ANSWER_S / 50)
     async with watch(Mcp(legacy=False)) as watched:
         before = watched.pairs
-        respond, asleep = watched.visit.loopback.respond, [FIRST_ANSWER_S / 20]
+        respond, asleep = watched.running.loopback.respond, [FIRST_ANSWER_S / 20]
 
         async def waking(incoming: Incoming) -> Answer:
             if asleep:
                 await asyncio.sleep(asleep.pop())
             return await respond(incoming)
 
-        watched.visit.loopback.respond = waking
+        watched.running.loopback.respond = waking
         await watched.look()
         assert watched.state("timeouts/first-answer")[0] is State.OBSERVED_RISK
         assert watched.state("transport/endpoint") == VERIFIED
@@ -113,7 +113,7 @@ class _DeadIpv6:
 async def test_dead_aaaa(watch: Watching) -> None:
     name = _DeadIpv6()
     async with watch(Mcp(legacy=False), resolver=name) as watched:
-        watched.visit.loopback.host = "localhost"
+        watched.running.loopback.host = "localhost"
         await watched.look(2)
         before = watched.pairs
         name.dead = True

@@ -24,7 +24,7 @@ async def over_tls(folder: Path, ca_file: Path, context: ssl.SSLContext) -> Asyn
     """A server with a past, watched at the time that certificates are made for."""
     async with watching(Mcp(), folder, context=context, ca_file=ca_file) as watched:
         watched.clock.wall = NOW
-        watched.visit.now = watched.clock.now
+        watched.running.now = watched.clock.now
         await watched.look(2)
         assert watched.alerts == []
         yield watched

@@ -121,4 +121,4 @@ async def test_session_none_issued(watch: Watching) -> None:
     async with watch(Mcp(modern=False, sessions=False)) as watched:
         assert None not in watched.pairs
         assert watched.state("session/ended")[0] is not State.FAILED
-        assert not any("mcp-session-id" in asked.headers for asked in watched.visit.loopback.log)
+        assert not any("mcp-session-id" in asked.headers for asked in watched.running.loopback.log)

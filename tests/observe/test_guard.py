@@ -1,4 +1,4 @@
-"""The guard over a real store: whose visits count, who is hurried, what a restart remembers."""
+"""The guard over a real store: whose probes count, who is hurried, what a restart remembers."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -51,10 +51,10 @@ class Desk:
         self.asked += 1
         return self.canary
 
-    async def visit(
+    async def probe(
         self, name: str, view: View, depth: Depth = Depth.LIGHT, trigger: Trigger = Trigger.INTERVAL
     ) -> bool:
-        """Whether the visit met driftwatch's own network."""
+        """Whether the probe met driftwatch's own network."""
         self.clock.advance(timedelta(seconds=1))
         report = Timeline(now=self.clock.now()).report(view, depth, trigger)
         report = replace(report, server=name, reachable=view is HEALTHY)
@@ -62,7 +62,7 @@ class Desk:
         return await self.guard.is_ours(request, report, self.memories.get(name))
 
     async def each(self, view: View) -> list[bool]:
-        return [await self.visit(name, view) for name in self.names]
+        return [await self.probe(name, view) for name in self.names]
 
     def events(self) -> list[Event]:
         with self.store.read() as reader:
@@ -90,7 +90,7 @@ async def test_a_small_fleet_that_is_down_is_down(store: SqliteStore, number: in
     assert desk.asked == 0
 
 
-async def test_the_third_host_shows_it_and_the_visit_is_made_again(store: SqliteStore) -> None:
+async def test_the_third_host_shows_it_and_the_probe_is_made_again(store: SqliteStore) -> None:
     desk = Desk(store, StandingClock(START), tuple("abc"), canary=False)
     assert await desk.each(down()) == [False, False, True]
     assert desk.due("c") <= AGAIN
@@ -107,7 +107,7 @@ async def test_it_is_over_when_the_canary_answers_and_says_for_how_long(store: S
     await desk.each(down())
     desk.clock.advance(HOUR)
     desk.canary = True
-    assert not await desk.visit("a", down())
+    assert not await desk.probe("a", down())
     began, over = desk.events()
     assert over.details == {"over": True, "duration_s": pytest.approx(3600, abs=5)}
     assert over.since == began.since
@@ -116,30 +116,30 @@ async def test_it_is_over_when_the_canary_answers_and_says_for_how_long(store: S
 
 async def test_while_the_canary_answers_nobody_is_hurried(store: SqliteStore) -> None:
     desk = Desk(store, StandingClock(START), tuple("abcdefghij"), canary=True)
-    assert not await desk.visit("a", down())
+    assert not await desk.probe("a", down())
     assert desk.asked == 1
     assert all(desk.due(name) > timedelta(0) for name in desk.names)
 
 
 async def test_while_only_some_fail_nothing_waits(store: SqliteStore) -> None:
     desk = Desk(store, StandingClock(START), tuple("abcdefghij"), canary=False)
-    assert not await desk.visit("a", down())
+    assert not await desk.probe("a", down())
     for name in "bcdefgh":
-        assert not await desk.visit(name, HEALTHY)
-    assert not await desk.visit("i", down())
-    assert not await desk.visit("j", down())
+        assert not await desk.probe(name, HEALTHY)
+    assert not await desk.probe("i", down())
+    assert not await desk.probe("j", down())
     assert desk.events() == []
 
 
-async def test_three_of_many_wait_for_witnesses_who_are_visited_at_once(store: SqliteStore) -> None:
+async def test_three_of_many_wait_for_witnesses_who_are_probed_at_once(store: SqliteStore) -> None:
     desk = Desk(store, StandingClock(START), tuple("abcdefghij"), with_canary=False)
     for name in "abc":
-        assert not await desk.visit(name, down())
+        assert not await desk.probe(name, down())
     hurried = [name for name in desk.names if desk.due(name) <= timedelta(0)]
     assert len(hurried) == 8
     assert "a" not in hurried
     for name in hurried:
-        assert not await desk.visit(name, HEALTHY)
+        assert not await desk.probe(name, HEALTHY)
     assert desk.events() == []
 
 
@@ -148,8 +148,8 @@ async def test_without_a_canary_every_host_has_to_fail_and_the_first_answer_ends
 ) -> None:
     desk = Desk(store, StandingClock(START), tuple("abc"), with_canary=False)
     assert await desk.each(down()) == [False, False, True]
-    assert not await desk.visit("b", HEALTHY)
-    assert not await desk.visit("a", down())
+    assert not await desk.probe("b", HEALTHY)
+    assert not await desk.probe("a", down())
     assert [event.details["over"] for event in desk.events()] == [False, True]
 
 
@@ -159,7 +159,7 @@ async def test_a_restart_in_the_middle_of_it_changes_nothing(store: SqliteStore)
     desk.restart()
     assert await desk.each(down()) == [True] * 3
     desk.restart()
-    assert not await desk.visit("a", HEALTHY)
+    assert not await desk.probe("a", HEALTHY)
     began, over = desk.events()
     assert over.since == began.since
     desk.restart()
@@ -178,11 +178,11 @@ async def test_servers_that_were_down_before_say_nothing(store: SqliteStore) -> 
     assert desk.events() == []
 
 
-async def test_a_full_visit_and_a_deploy_are_made_again_as_what_they_were(store: SqliteStore) -> None:
+async def test_a_full_probe_and_a_deploy_are_made_again_as_what_they_were(store: SqliteStore) -> None:
     desk = Desk(store, StandingClock(START), tuple("abc"), canary=False)
     await desk.each(down())
-    assert await desk.visit("a", down(), depth=Depth.FULL)
-    assert await desk.visit("b", down(), trigger=Trigger.DEPLOY)
+    assert await desk.probe("a", down(), depth=Depth.FULL)
+    assert await desk.probe("b", down(), trigger=Trigger.DEPLOY)
     desk.clock.advance(AGAIN)
     with store.write() as tx:
         taken = {

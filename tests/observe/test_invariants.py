@@ -87,7 +87,7 @@ class Life:
         self.observer = Observer(
             watched=watched,
             store=self.store,
-            prober=self._visit,
+            prober=self._probe,
             clock=self.clock,
             channels=rules,
             group_wait=WAIT,
@@ -107,7 +107,7 @@ class Life:
             store=self.store, sender=self, channels=self.channels, clock=self.clock, jitter=lambda: 0.5
         )
 
-    async def _visit(self, target: Target, *, depth: Depth, trigger: Trigger) -> Evidence:
+    async def _probe(self, target: Target, *, depth: Depth, trigger: Trigger) -> Evidence:
         return replace(self.view, server=target.name, taken_at=self.clock.now(), depth=depth, trigger=trigger)
 
     async def send(
@@ -134,7 +134,7 @@ class Life:
 
     # --- what may happen
 
-    async def visit(self, name: str, view: str, times: int) -> None:
+    async def probe(self, name: str, view: str, times: int) -> None:
         for _ in range(times):
             self.clock.advance(timedelta(seconds=20))
             self.view = VIEWS[view]
@@ -143,12 +143,12 @@ class Life:
             )
             before = self.confirmed()
             if await self.observer.observe(self.last) is None:
-                assert self.confirmed() == before, "an inconclusive visit moved a state"
+                assert self.confirmed() == before, "an inconclusive probe moved a state"
 
     async def cut_off(self) -> None:
         for _ in range(3):
             for name in SERVERS:
-                await self.visit(name, "dns", 1)
+                await self.probe(name, "dns", 1)
 
     async def replay(self) -> None:
         if self.last is not None:
@@ -167,7 +167,7 @@ class Life:
             raise StoreError("the disk is full")
 
         self.store.transact = full  # type: ignore[assignment, method-assign]
-        await self.visit(name, view, 1)
+        await self.probe(name, view, 1)
         self.store.transact = transact  # type: ignore[method-assign]
         assert (self.confirmed(), len(self.events())) == (before, said), "a storage fault moved a state"
 
@@ -189,8 +189,8 @@ class Life:
 names, views = st.sampled_from(SERVERS), st.sampled_from(list(VIEWS))
 moods = st.sampled_from(DeliveryOutcome).filter(lambda mood: mood is not DeliveryOutcome.REJECTED)
 steps = st.one_of(
-    st.tuples(st.just("visit"), names, views, st.integers(1, 4)),
-    st.tuples(st.just("visit"), names, views, st.just(3)),
+    st.tuples(st.just("probe"), names, views, st.integers(1, 4)),
+    st.tuples(st.just("probe"), names, views, st.just(3)),
     st.tuples(st.just("fault"), names, views),
     st.tuples(st.just("pass"), st.sampled_from([60, 3600, 86_400, 5 * 86_400])),
     st.tuples(st.just("step"), st.sampled_from([-3600, 3600])),

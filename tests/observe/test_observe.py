@@ -54,7 +54,7 @@ class Desk:
         self.told += 1
 
     async def observe(self, server: str = SERVER, *, later: timedelta = timedelta(minutes=1)) -> bool:
-        """Make a visit some time later; whether it was recorded."""
+        """Make a probe some time later; whether it was recorded."""
         self.clock.advance(later)
         request = ProbeRequest(
             server=server, due_at=self.clock.now(), trigger=Trigger.INTERVAL, depth=Depth.LIGHT
@@ -90,7 +90,7 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
     store.close()
 
 
-async def test_a_first_visit_is_a_baseline_and_wakes_nobody(desk: Desk) -> None:
+async def test_a_first_probe_is_a_baseline_and_wakes_nobody(desk: Desk) -> None:
     assert await desk.observe()
     assert desk.kinds() == [EventKind.BASELINE]
     assert desk.told == 0
@@ -126,7 +126,7 @@ async def test_the_same_request_is_recorded_once(desk: Desk) -> None:
     assert desk.runs() == 1
 
 
-async def test_a_server_that_is_configured_no_longer_is_not_visited(desk: Desk) -> None:
+async def test_a_server_that_is_configured_no_longer_is_not_probed(desk: Desk) -> None:
     assert not await desk.observe("another")
     assert desk.kinds() == []
 
@@ -210,16 +210,16 @@ async def test_a_change_that_was_found_after_a_gap_in_the_watch_says_so(desk: De
     assert "gap_s" not in newest[0].details
 
 
-async def test_a_server_that_is_removed_while_it_is_visited_is_not_remembered(desk: Desk) -> None:
-    """A renamed one too: under its new name it is visited again."""
+async def test_a_server_that_is_removed_while_it_is_probed_is_not_remembered(desk: Desk) -> None:
+    """A renamed one too: under its new name it is probed again."""
 
-    async def visit(target: Target, *, depth: Depth, trigger: Trigger) -> Evidence:
+    async def probe(target: Target, *, depth: Depth, trigger: Trigger) -> Evidence:
         desk.observer.configure(
             watched={}, channels=(), group_wait=timedelta(0), windows=(), rollouts=rollout.Settings()
         )
         return desk.seen
 
-    desk.observer._prober = visit
+    desk.observer._prober = probe
     assert not await desk.observe()
     assert desk.runs() == 0
     assert desk.observer.storing

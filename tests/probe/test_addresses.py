@@ -11,7 +11,7 @@ from driftwatch.evidence import Addresses, Missing
 from driftwatch.model import Depth
 from driftwatch.probe import addresses
 from driftwatch.probe.address import Address
-from tests.specimens.visiting import visiting
+from tests.specimens.running import running
 
 
 class Named:
@@ -66,10 +66,10 @@ async def test_a_name_that_no_longer_resolves_is_said() -> None:
 
 
 async def test_a_full_probe_finds_the_dead_address_that_its_own_connection_avoided(dead: Address) -> None:
-    async with visiting() as visit:
-        alive = Address(ip_address("127.0.0.1"), visit.loopback.port)
-        visit.loopback.host = "localhost"
-        evidence = await visit.probe(depth=Depth.FULL, resolver=Named(alive, dead))
+    async with running() as server:
+        alive = Address(ip_address("127.0.0.1"), server.loopback.port)
+        server.loopback.host = "localhost"
+        evidence = await server.probe(depth=Depth.FULL, resolver=Named(alive, dead))
     assert isinstance(evidence.addresses, Addresses)
     assert [fault.address for fault in evidence.addresses.faults] == [str(dead)]
     assert evidence.outcome.code == "ok"

@@ -16,14 +16,14 @@ from tests.servers.certificates import intermediate, root
 from tests.specimens.authorization import DOCUMENT, PATH, ROOT, Gate
 from tests.specimens.http import Answer, Incoming, serving
 from tests.specimens.mcp import Mcp, page_html
-from tests.specimens.visiting import TAKEN_AT, Visit, visiting
+from tests.specimens.running import TAKEN_AT, Running, running
 
 GOOD = Credential.bearer("token", "good-t0ken")
 
 
-async def seen(gate: Gate | None = None, *, mcp: Mcp | None = None, **probe: Any) -> tuple[Evidence, Visit]:
-    async with visiting(mcp or Mcp(before=gate or Gate())) as visit:
-        return await visit.probe(**{"depth": Depth.FULL, **probe}), visit
+async def seen(gate: Gate | None = None, *, mcp: Mcp | None = None, **probe: Any) -> tuple[Evidence, Running]:
+    async with running(mcp or Mcp(before=gate or Gate())) as server:
+        return await server.probe(**{"depth": Depth.FULL, **probe}), server
 
 
 def result(evidence: Evidence, check: str) -> Result:
@@ -43,8 +43,8 @@ def authorization(evidence: Evidence) -> Authorization:
 
 
 async def test_a_light_probe_notes_the_challenge_and_asks_nothing_more() -> None:
-    evidence, visit = await seen(depth=Depth.LIGHT)
-    assert visit.asked == ["server/discover"]
+    evidence, server = await seen(depth=Depth.LIGHT)
+    assert server.asked == ["server/discover"]
     found = authorization(evidence)
     assert found.bearer is not None
     assert found.bearer.parameter("error") == "invalid_token"
@@ -55,9 +55,9 @@ async def test_a_light_probe_notes_the_challenge_and_asks_nothing_more() -> None
 
 
 async def test_a_full_probe_without_a_credential_follows_the_challenge() -> None:
-    evidence, visit = await seen()
-    assert visit.asked == ["server/discover", "GET", "server/discover"]
-    discover, document, invalid = visit.loopback.log
+    evidence, server = await seen()
+    assert server.asked == ["server/discover", "GET", "server/discover"]
+    discover, document, invalid = server.loopback.log
     assert "authorization" not in discover.headers
     assert document.path == PATH
     assert "authorization" not in document.headers
@@ -66,27 +66,27 @@ async def test_a_full_probe_without_a_credential_follows_the_challenge() -> None
 
 
 async def test_a_full_probe_with_a_credential_asks_once_more_without_it() -> None:
-    evidence, visit = await seen(credential=GOOD)
+    evidence, server = await seen(credential=GOOD)
     assert evidence.outcome.code == "ok"
-    bare = [asked for asked in visit.loopback.log if "authorization" not in asked.headers]
+    bare = [asked for asked in server.loopback.log if "authorization" not in asked.headers]
     assert [asked.rpc_method or asked.path for asked in bare] == ["server/discover", PATH]
     for check in ("auth/challenge", "auth/resource-metadata", "auth/invalid-token", "auth/credential"):
         assert state(evidence, check) == (State.VERIFIED, None)
-    assert not visit.mcp.open_sessions
+    assert not server.mcp.open_sessions
 
 
 async def test_a_light_probe_with_a_credential_says_nothing_about_the_door() -> None:
-    evidence, visit = await seen(credential=GOOD, depth=Depth.LIGHT)
-    assert all(asked.headers["authorization"] == "Bearer good-t0ken" for asked in visit.loopback.log)
+    evidence, server = await seen(credential=GOOD, depth=Depth.LIGHT)
+    assert all(asked.headers["authorization"] == "Bearer good-t0ken" for asked in server.loopback.log)
     assert state(evidence, "auth/challenge") == (State.NOT_CHECKED, DEPTH_CODE)
     assert state(evidence, "auth/credential") == (State.VERIFIED, None)
 
 
 async def test_an_older_server_is_asked_with_initialize_and_its_session_is_ended() -> None:
-    evidence, visit = await seen(mcp=Mcp(modern=False), credential=GOOD)
-    (bare,) = [asked for asked in visit.loopback.log if "authorization" not in asked.headers]
+    evidence, server = await seen(mcp=Mcp(modern=False), credential=GOOD)
+    (bare,) = [asked for asked in server.loopback.log if "authorization" not in asked.headers]
     assert bare.rpc_method == "initialize"
-    assert not visit.mcp.open_sessions
+    assert not server.mcp.open_sessions
     assert state(evidence, "auth/challenge") == (State.NOT_CHECKED, "no-auth")
     credential = result(evidence, "auth/credential")
     assert (credential.state, credential.reason) == (
@@ -96,8 +96,8 @@ async def test_an_older_server_is_asked_with_initialize_and_its_session_is_ended
 
 
 async def test_an_open_server_is_not_asked_for_metadata() -> None:
-    evidence, visit = await seen(mcp=Mcp())
-    assert not [asked for asked in visit.loopback.log if asked.path.startswith("/.well-known/")]
+    evidence, server = await seen(mcp=Mcp())
+    assert not [asked for asked in server.loopback.log if asked.path.startswith("/.well-known/")]
     found = result(evidence, "auth/challenge")
     assert (found.state, found.code) == (State.NOT_CHECKED, "no-auth")
     assert found.reason == "the server does not ask for credentials (authorization is optional)"
@@ -105,8 +105,8 @@ async def test_an_open_server_is_not_asked_for_metadata() -> None:
 
 
 async def test_without_negative_probes_no_invalid_token_is_sent() -> None:
-    evidence, visit = await seen(negative_probes=False)
-    assert not [asked for asked in visit.loopback.log if "authorization" in asked.headers]
+    evidence, server = await seen(negative_probes=False)
+    assert not [asked for asked in server.loopback.log if "authorization" in asked.headers]
     assert state(evidence, "auth/invalid-token") == (State.NOT_CHECKED, "switched-off")
     assert state(evidence, "auth/resource-metadata") == (State.VERIFIED, None)
 
@@ -156,8 +156,8 @@ async def test_another_port_of_the_same_host_is_never_asked() -> None:
 
 async def test_a_redirect_of_the_metadata_is_not_followed() -> None:
     elsewhere = Answer(status=302, headers=(("Location", "/login"),))
-    evidence, visit = await seen(Gate(challenge="Bearer", documents={PATH: elsewhere}))
-    assert "/login" not in [asked.path for asked in visit.loopback.log]
+    evidence, server = await seen(Gate(challenge="Bearer", documents={PATH: elsewhere}))
+    assert "/login" not in [asked.path for asked in server.loopback.log]
     assert state(evidence, "auth/resource-metadata") == (State.NOT_CHECKED, "unclear")
 
 
@@ -206,9 +206,9 @@ async def test_no_challenge() -> None:
     ],
 )
 async def test_path_or_root(documents: dict[str, Any], expected: tuple[State, str | None]) -> None:
-    evidence, visit = await seen(Gate(challenge="Bearer", documents=documents))
+    evidence, server = await seen(Gate(challenge="Bearer", documents=documents))
     assert state(evidence, "auth/resource-metadata") == expected
-    asked = [asked.path for asked in visit.loopback.log if asked.method == "GET"]
+    asked = [asked.path for asked in server.loopback.log if asked.method == "GET"]
     assert asked == [PATH, ROOT][: len(asked)]
 
 
@@ -235,12 +235,12 @@ async def test_spa_fallback() -> None:
 
 async def test_redirect_to_login() -> None:
     login = Answer(status=302, headers=(("Location", "https://idp.example/login?next=/mcp"),))
-    evidence, visit = await seen(mcp=Mcp(before=lambda _, __: login))
+    evidence, server = await seen(mcp=Mcp(before=lambda _, __: login))
     found = result(evidence, "auth/challenge")
     assert (found.state, found.code) == (State.FAILED, "login-redirect")
     assert found.findings[0].expected == "HTTP 401 with a challenge"
     assert "302 to https://idp.example/login" in found.findings[0].measured
-    assert visit.asked == ["server/discover"]
+    assert server.asked == ["server/discover"]
     assert state(evidence, "transport/content-type") == (State.NOT_CHECKED, "redirect")
     assert state(evidence, "auth/resource-metadata") == (State.NOT_CHECKED, "login-redirect")
 
@@ -295,17 +295,17 @@ async def test_a_renewed_token_file_is_used_without_a_restart(tmp_path: Path) ->
     file = tmp_path / "token"
     file.write_text("stale-t0ken\n", encoding="utf-8")
     source = TokenFile(label="token", path=file)
-    async with visiting(Mcp(before=Gate())) as visit:
+    async with running(Mcp(before=Gate())) as server:
 
         async def look() -> Evidence:
             return await probe(
-                Target(name="specimen", url=visit.loopback.url(), source=source),
+                Target(name="specimen", url=server.loopback.url(), source=source),
                 depth=Depth.LIGHT,
                 trigger=Trigger.MANUAL,
                 trust=TrustStore(),
                 resolver=SystemResolver(),
                 now=lambda: TAKEN_AT,
-                pause=visit.pause,
+                pause=server.pause,
             )
 
         assert (await look()).outcome.code == "auth"

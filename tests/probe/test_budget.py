@@ -1,4 +1,4 @@
-"""No server, whatever it does, makes a visit send more requests than its budget, or leaves it a session."""
+"""No server, whatever it does, makes a probe send more requests than its budget, or leaves it a session."""
 
 import json
 import random
@@ -15,7 +15,7 @@ from driftwatch.probe.replicas import CONNECTIONS, MAX_REQUESTS
 from driftwatch.probe.steps import FULL, FULL_BOTH_ERAS, LIGHT
 from tests.specimens.http import Answer, Incoming
 from tests.specimens.mcp import Mcp, as_json, as_sse, page_html
-from tests.specimens.visiting import Visit, visiting
+from tests.specimens.running import Running, running
 
 LIMITS = Limits(max_pages=3)
 FURTHER = CONNECTIONS * MAX_REQUESTS
@@ -91,8 +91,8 @@ class Whim:
         self.mcp.open_sessions.add(own)
         return answer.with_header("Mcp-Session-Id", own)
 
-    def left(self, visit: Visit) -> set[str]:
-        log = visit.loopback.log
+    def left(self, server: Running) -> set[str]:
+        log = server.loopback.log
         return self.issued - {one.headers["mcp-session-id"] for one in log if one.method == "DELETE"}
 
 
@@ -103,37 +103,37 @@ WHIMS = settings(max_examples=30, deadline=None, suppress_health_check=list(Heal
 @given(st.integers(0, 2**32))
 async def test_a_server_that_gives_no_reason_to_ask_twice_gets_no_more_than_the_budget(seed: int) -> None:
     whim = Whim(seed, FINAL, pages=False)
-    async with visiting(whim.mcp) as visit:
+    async with running(whim.mcp) as server:
         call = ToolCall(name="add_note", arguments={})
-        evidence = await visit.probe(depth=Depth.FULL, limits=LIMITS, tool_call=call)
-        asked, both = len(visit.loopback.log), len(evidence.surfaces) == 2
+        evidence = await server.probe(depth=Depth.FULL, limits=LIMITS, tool_call=call)
+        asked, both = len(server.loopback.log), len(evidence.surfaces) == 2
         assert asked <= (FULL_BOTH_ERAS if both else FULL) + FURTHER
         assert evidence.requests == asked
-        assert whim.left(visit) == set()
+        assert whim.left(server) == set()
 
 
 @WHIMS
 @given(st.integers(0, 2**32))
-async def test_a_light_visit_has_a_smaller_one(seed: int) -> None:
+async def test_a_light_probe_has_a_smaller_one(seed: int) -> None:
     whim = Whim(seed, FINAL, pages=False)
-    async with visiting(whim.mcp) as visit:
-        evidence = await visit.probe(limits=LIMITS)
-        assert evidence.requests == len(visit.loopback.log) <= LIGHT
-        assert whim.left(visit) == set()
+    async with running(whim.mcp) as server:
+        evidence = await server.probe(limits=LIMITS)
+        assert evidence.requests == len(server.loopback.log) <= LIGHT
+        assert whim.left(server) == set()
 
 
 @WHIMS
 @given(st.integers(0, 2**32), st.sampled_from(Depth))
 async def test_whatever_is_asked_again_has_bounds_too(seed: int, depth: Depth) -> None:
     whim = Whim(seed, FINAL + FLEETING, pages=True)
-    async with visiting(whim.mcp) as visit:
-        evidence = await visit.probe(depth=depth, limits=LIMITS)
-        assert evidence.requests == len(visit.loopback.log)
-        assert whim.left(visit) == set()
+    async with running(whim.mcp) as server:
+        evidence = await server.probe(depth=depth, limits=LIMITS)
+        assert evidence.requests == len(server.loopback.log)
+        assert whim.left(server) == set()
     reads = 2 * 2 + 1  # of two eras the list and its second read, and the list of a session that began anew
     pages = reads * 2 * LIMITS.max_pages
     openings = 4 * RETRIES + 2 * OFFERS
-    ended = len({one.headers.get("mcp-session-id") for one in visit.loopback.log if one.method == "DELETE"})
+    ended = len({one.headers.get("mcp-session-id") for one in server.loopback.log if one.method == "DELETE"})
     assert evidence.requests <= FULL_BOTH_ERAS + FURTHER + AUTHORIZATION + pages + openings + 2 * ended
 
 
@@ -141,15 +141,15 @@ async def test_a_server_that_hangs_up_on_every_kept_connection_is_asked_no_more_
     connections: dict[int, int] = {}
 
     def before(_: Mcp, __: Incoming) -> Answer | None:
-        number = visit.loopback.connections
+        number = server.loopback.connections
         connections[number] = connections.get(number, 0) + 1
         return Answer(cut=True) if connections[number] > 1 else None
 
-    async with visiting(Mcp(before=before)) as visit:
-        evidence = await visit.probe(depth=Depth.FULL, limits=LIMITS)
+    async with running(Mcp(before=before)) as server:
+        evidence = await server.probe(depth=Depth.FULL, limits=LIMITS)
     assert len(evidence.surfaces) == 2
     again = 1 + CONNECTIONS  # once in the conversation, and once on each further connection
-    assert len(visit.loopback.log) == evidence.requests <= FULL_BOTH_ERAS + FURTHER + again
+    assert len(server.loopback.log) == evidence.requests <= FULL_BOTH_ERAS + FURTHER + again
 
 
 @pytest.mark.parametrize("page_size", [None, 1])
@@ -158,10 +158,10 @@ async def test_what_is_left_out_says_so(page_size: int | None) -> None:
     whim.wayward, whim.generous = 0.0, 1.0
     whim.mcp.modern = whim.mcp.legacy = True
     whim.mcp.http_sse, whim.mcp.page_size = False, page_size
-    async with visiting(whim.mcp) as visit:
-        evidence = await visit.probe(depth=Depth.FULL)
+    async with running(whim.mcp) as server:
+        evidence = await server.probe(depth=Depth.FULL)
     left_out = evidence.surfaces[0].unsupported_version
     assert isinstance(left_out, Missing)
     assert left_out.code == "budget"
-    assert left_out.reason.startswith("the request budget of this visit is spent")
+    assert left_out.reason.startswith("the request budget of this probe is spent")
     assert all(surface.listing.complete for surface in evidence.surfaces)  # type: ignore[union-attr]

@@ -11,7 +11,7 @@ from driftwatch.probe import Limits, ToolCall, full
 from tests.specimens import SPECIMENS, Specimen
 from tests.specimens.http import Answer, Incoming
 from tests.specimens.mcp import Mcp, tool
-from tests.specimens.visiting import Visit, at_home, visiting
+from tests.specimens.running import Running, at_home, running
 
 PARTS = (
     *("get", "json_only", "foreign_origin", "unknown_method", "invalid_cursor", "header_mismatch"),
@@ -35,7 +35,7 @@ def missing(surface: Surface, part: str) -> str:
     return why.code
 
 
-def sent(visit: Visit, label: str) -> list[Incoming]:
+def sent(server: Running, label: str) -> list[Incoming]:
     """The requests that ask for something unusual, by what makes them so."""
     unusual: dict[str, Callable[[Incoming], bool]] = {
         "get": lambda one: one.method == "GET",
@@ -47,46 +47,46 @@ def sent(visit: Visit, label: str) -> list[Incoming]:
         "version": lambda one: one.headers.get("mcp-protocol-version") == full.FUTURE_REVISION,
         "call": lambda one: one.rpc_method == "tools/call",
     }
-    return [one for one in visit.loopback.log if unusual[label](one)]
+    return [one for one in server.loopback.log if unusual[label](one)]
 
 
 @pytest.mark.parametrize("specimen", SPECIMENS, ids=str)
 async def test_a_full_probe_of_any_specimen_leaves_no_session_and_no_secret(specimen: Specimen) -> None:
-    async with at_home(specimen) as visit:
-        evidence = await visit.probe(path=specimen.path, depth=Depth.FULL, **specimen.target)
+    async with at_home(specimen) as server:
+        evidence = await server.probe(path=specimen.path, depth=Depth.FULL, **specimen.target)
         assert tuple(surface.era for surface in evidence.surfaces) == specimen.eras
-        assert specimen.leaves_sessions or not visit.mcp.open_sessions
-        assert evidence.requests == len(visit.loopback.log) or visit.loopback.turned_away
+        assert specimen.leaves_sessions or not server.mcp.open_sessions
+        assert evidence.requests == len(server.loopback.log) or server.loopback.turned_away
         assert "s3cret" not in str(to_json(evidence))
         assert from_json(to_json(evidence)) == evidence
 
 
 async def test_a_light_probe_asks_none_of_it() -> None:
-    async with visiting() as visit:
-        evidence = await visit.probe()
+    async with running() as server:
+        evidence = await server.probe()
     for surface in evidence.surfaces:
         assert {missing(surface, part) for part in PARTS} == {DEPTH_CODE}
 
 
 async def test_each_request_is_sent_once_per_era_and_in_the_words_of_the_era() -> None:
-    async with visiting(Mcp(page_size=2)) as visit:
-        evidence = await visit.probe(depth=Depth.FULL)
+    async with running(Mcp(page_size=2)) as server:
+        evidence = await server.probe(depth=Depth.FULL)
     modern, legacy = evidence.surfaces
     for label in ("get", "json-only", "origin", "method", "cursor"):
-        assert len(sent(visit, label)) == 2, label
+        assert len(sent(server, label)) == 2, label
     for label in ("mismatch", "version"):
-        assert len(sent(visit, label)) == 1, label
-    (older, newer) = sent(visit, "get")
+        assert len(sent(server, label)) == 1, label
+    (older, newer) = sent(server, "get")
     assert newer.headers["mcp-protocol-version"] == "2026-07-28"
     assert older.headers["mcp-protocol-version"] == "2025-11-25"
     assert older.headers["mcp-session-id"] == "s3cret-session-1"
     assert older.headers["accept"] == newer.headers["accept"] == "text/event-stream"
-    assert [one.rpc_method for one in sent(visit, "json-only")] == ["initialize", "server/discover"]
-    assert [one.rpc_method for one in sent(visit, "origin")] == ["initialize", "server/discover"]
-    assert "mcp-session-id" not in sent(visit, "json-only")[0].headers
-    (mismatch,) = sent(visit, "mismatch")
+    assert [one.rpc_method for one in sent(server, "json-only")] == ["initialize", "server/discover"]
+    assert [one.rpc_method for one in sent(server, "origin")] == ["initialize", "server/discover"]
+    assert "mcp-session-id" not in sent(server, "json-only")[0].headers
+    (mismatch,) = sent(server, "mismatch")
     assert (mismatch.headers["mcp-method"], mismatch.rpc_method) == ("tools/list", "server/discover")
-    (version,) = sent(visit, "version")
+    (version,) = sent(server, "version")
     assert version.rpc["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"] == "2099-01-01"
     statuses = {part: seen(modern, part).status for part in PARTS[:7]}
     assert statuses == {
@@ -104,29 +104,27 @@ async def test_each_request_is_sent_once_per_era_and_in_the_words_of_the_era() -
 
 
 async def test_everything_of_the_older_era_but_one_request_is_asked_while_its_session_lives() -> None:
-    async with visiting(Mcp(modern=False)) as visit:
-        await visit.probe(depth=Depth.FULL)
+    async with running(Mcp(modern=False)) as server:
+        await server.probe(depth=Depth.FULL)
     own = "s3cret-session-1"
-    within = [one for one in visit.loopback.log if one.headers.get("mcp-session-id") == own]
+    within = [one for one in server.loopback.log if one.headers.get("mcp-session-id") == own]
     ends = [place for place, one in enumerate(within) if one.method == "DELETE"]
     assert ends == [len(within) - 2]
     assert within[-1].rpc_method == "tools/list"
 
 
-@pytest.mark.parametrize(
-    ("server", "budget"), [(Mcp(), 26), (Mcp(modern=False), 16), (Mcp(legacy=False), 16)]
-)
-async def test_a_server_without_pages_is_asked_within_the_budget(server: Mcp, budget: int) -> None:
-    async with visiting(server) as visit:
-        await visit.probe(depth=Depth.FULL, tool_call=ToolCall(name="add_note", arguments={}))
-    assert len(visit.loopback.log) <= budget + FURTHER
+@pytest.mark.parametrize(("mcp", "budget"), [(Mcp(), 26), (Mcp(modern=False), 16), (Mcp(legacy=False), 16)])
+async def test_a_server_without_pages_is_asked_within_the_budget(mcp: Mcp, budget: int) -> None:
+    async with running(mcp) as server:
+        await server.probe(depth=Depth.FULL, tool_call=ToolCall(name="add_note", arguments={}))
+    assert len(server.loopback.log) <= budget + FURTHER
 
 
 async def test_without_negative_probes_only_what_is_right_is_asked() -> None:
-    async with visiting(Mcp(page_size=2)) as visit:
-        evidence = await visit.probe(depth=Depth.FULL, negative_probes=False)
+    async with running(Mcp(page_size=2)) as server:
+        evidence = await server.probe(depth=Depth.FULL, negative_probes=False)
     for label in ("origin", "method", "cursor", "mismatch", "version"):
-        assert not sent(visit, label), label
+        assert not sent(server, label), label
     for surface in evidence.surfaces:
         assert seen(surface, "get").status == 405
         assert seen(surface, "json_only").status == 200
@@ -137,9 +135,9 @@ async def test_without_negative_probes_only_what_is_right_is_asked() -> None:
 
 
 async def test_a_server_that_is_declared_open_is_not_asked_with_a_foreign_origin() -> None:
-    async with visiting() as visit:
-        evidence = await visit.probe(depth=Depth.FULL, origin="open")
-    assert not sent(visit, "origin")
+    async with running() as server:
+        evidence = await server.probe(depth=Depth.FULL, origin="open")
+    assert not sent(server, "origin")
     assert {missing(surface, "foreign_origin") for surface in evidence.surfaces} == {"declared-open"}
 
 
@@ -148,20 +146,20 @@ async def test_a_server_that_asks_for_a_pause_is_left_alone() -> None:
         wanted = incoming.headers.get("accept") == "application/json"
         return Answer(status=429, headers=(("Retry-After", "30"),)) if wanted else None
 
-    async with visiting(Mcp(modern=False, before=limited)) as visit:
-        evidence = await visit.probe(depth=Depth.FULL)
+    async with running(Mcp(modern=False, before=limited)) as server:
+        evidence = await server.probe(depth=Depth.FULL)
     (surface,) = evidence.surfaces
     assert seen(surface, "json_only").status == 429
-    assert not sent(visit, "origin")
-    assert not sent(visit, "method")
+    assert not sent(server, "origin")
+    assert not sent(server, "method")
     assert missing(surface, "unknown_method") == "rate-limited"
-    assert not visit.mcp.open_sessions
+    assert not server.mcp.open_sessions
     assert evidence.retry_after_s == 30
 
 
 async def test_the_old_transport_is_asked_nothing_more() -> None:
-    async with visiting(Mcp(http_sse=True)) as visit:
-        evidence = await visit.probe(depth=Depth.FULL)
+    async with running(Mcp(http_sse=True)) as server:
+        evidence = await server.probe(depth=Depth.FULL)
     (surface,) = evidence.surfaces
     assert {missing(surface, part) for part in PARTS} == {"not-applicable"}
 
@@ -173,9 +171,9 @@ async def test_a_get_that_is_never_answered_costs_neither_list() -> None:
                 await asyncio.Event().wait()
             return await super().respond(incoming)
 
-    async with visiting(Silent()) as visit:
-        evidence = await visit.probe(depth=Depth.FULL, limits=Limits(timeout_s=1))
-        assert not visit.mcp.open_sessions
+    async with running(Silent()) as server:
+        evidence = await server.probe(depth=Depth.FULL, limits=Limits(timeout_s=1))
+        assert not server.mcp.open_sessions
     for surface in evidence.surfaces:
         assert not isinstance(surface.tools, Missing)
         fault = seen(surface, "get").fault
@@ -194,27 +192,27 @@ async def test_a_probe_that_is_cancelled_among_its_requests_ends_every_session()
                 await asyncio.Event().wait()
             return await super().respond(incoming)
 
-    async with visiting(Stuck(modern=False)) as visit:
-        task = asyncio.create_task(visit.probe(depth=Depth.FULL))
+    async with running(Stuck(modern=False)) as server:
+        task = asyncio.create_task(server.probe(depth=Depth.FULL))
         await stuck.wait()
-        assert len(visit.mcp.open_sessions) == 2
+        assert len(server.mcp.open_sessions) == 2
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        assert not visit.mcp.open_sessions
+        assert not server.mcp.open_sessions
 
 
 async def called(arguments: dict[str, object], *tools: object) -> tuple[Evidence, list[Incoming]]:
-    async with visiting(Mcp(tools=tools or (tool(),))) as visit:
+    async with running(Mcp(tools=tools or (tool(),))) as server:
         call = ToolCall(name="add_note", arguments=arguments)
-        evidence = await visit.probe(depth=Depth.FULL, tool_call=call)
-        return evidence, sent(visit, "call")
+        evidence = await server.probe(depth=Depth.FULL, tool_call=call)
+        return evidence, sent(server, "call")
 
 
 async def test_no_tool_is_called_that_the_configuration_does_not_name() -> None:
-    async with visiting() as visit:
-        evidence = await visit.probe(depth=Depth.FULL)
-    assert not sent(visit, "call")
+    async with running() as server:
+        evidence = await server.probe(depth=Depth.FULL)
+    assert not sent(server, "call")
     assert {missing(surface, "tool_arguments") for surface in evidence.surfaces} == {"not-configured"}
 
 

@@ -12,18 +12,18 @@ from driftwatch.probe import Limits
 from driftwatch.probe.target import BurstPlan, SlowTool
 from tests.specimens.http import Answer, Incoming
 from tests.specimens.mcp import Mcp, as_json, refusal, tool
-from tests.specimens.visiting import visiting
+from tests.specimens.running import running
 
 SLOW = SlowTool(name="add_note", arguments={"text": "x"}, max_s=5)
 
 
 async def full(mcp: Mcp, **how: Any) -> tuple[Evidence, list[str]]:
-    async with visiting(mcp) as visit:
-        evidence = await visit.probe(depth=Depth.FULL, **how)
-        assert evidence.requests == len(visit.loopback.log)
+    async with running(mcp) as server:
+        evidence = await server.probe(depth=Depth.FULL, **how)
+        assert evidence.requests == len(server.loopback.log)
         assert not mcp.open_sessions
         assert from_json(to_json(evidence)) == evidence
-        return evidence, visit.asked
+        return evidence, server.asked
 
 
 def replicas(evidence: Evidence) -> Replicas:
@@ -31,12 +31,12 @@ def replicas(evidence: Evidence) -> Replicas:
     return evidence.replicas
 
 
-async def test_a_modern_server_is_visited_on_two_more_connections_with_two_requests_each() -> None:
-    async with visiting(Mcp(legacy=False)) as visit:
-        before = visit.loopback.connections
-        evidence = await visit.probe(depth=Depth.FULL)
-        assert visit.loopback.connections - before >= 3
-    assert visit.asked[-4:] == ["server/discover", "tools/list"] * 2
+async def test_a_modern_server_is_probed_on_two_more_connections_with_two_requests_each() -> None:
+    async with running(Mcp(legacy=False)) as server:
+        before = server.loopback.connections
+        evidence = await server.probe(depth=Depth.FULL)
+        assert server.loopback.connections - before >= 3
+    assert server.asked[-4:] == ["server/discover", "tools/list"] * 2
     seen = replicas(evidence)
     assert (seen.era, len(seen.instances), seen.unanswered) == (Era.MODERN, 2, ())
     for instance in seen.instances:
@@ -44,7 +44,7 @@ async def test_a_modern_server_is_visited_on_two_more_connections_with_two_reque
         assert instance.server_info == {"name": "specimen", "version": "1.0.0"}
 
 
-async def test_a_legacy_server_is_visited_with_four_requests_each_and_its_sessions_are_ended() -> None:
+async def test_a_legacy_server_is_probed_with_four_requests_each_and_its_sessions_are_ended() -> None:
     evidence, asked = await full(Mcp(modern=False))
     one = ["initialize", "notifications/initialized", "tools/list", "DELETE"]
     assert asked[-8:] == one * 2
@@ -61,8 +61,8 @@ async def test_a_list_of_more_pages_than_four_requests_allow_is_not_asked_for_ag
 
 
 async def test_a_light_probe_makes_no_further_connection() -> None:
-    async with visiting() as visit:
-        evidence = await visit.probe(slow_tool=SLOW, burst=BurstPlan(requests=9, on="interval"))
+    async with running() as server:
+        evidence = await server.probe(slow_tool=SLOW, burst=BurstPlan(requests=9, on="interval"))
     parts = (evidence.replicas, evidence.slow_call, evidence.burst, evidence.logs, evidence.addresses)
     assert [part.code for part in parts if isinstance(part, Missing)] == [DEPTH_CODE] * 5
 
@@ -116,7 +116,7 @@ class _Limited:
         return self.answer if self.asked > 30 else None
 
 
-async def test_refusals_are_counted_and_the_pause_is_for_the_next_visit() -> None:
+async def test_refusals_are_counted_and_the_pause_is_for_the_next_probe() -> None:
     limited = _Limited(Answer(status=429, headers=(("Retry-After", "7"),)))
     evidence, _ = await full(Mcp(legacy=False, before=limited), burst=BurstPlan(requests=40, on="manual"))
     burst = evidence.burst
@@ -204,9 +204,9 @@ async def test_progress_and_answer_of_a_slow_tool_are_timed_and_nothing_it_says_
 
 
 async def test_the_call_carries_the_configured_arguments_and_a_progress_token() -> None:
-    async with visiting(_slow(RESULT)) as visit:
-        await visit.probe(depth=Depth.FULL, slow_tool=SLOW)
-    (call,) = [asked for asked in visit.loopback.log if asked.rpc_method == "tools/call"]
+    async with running(_slow(RESULT)) as server:
+        await server.probe(depth=Depth.FULL, slow_tool=SLOW)
+    (call,) = [asked for asked in server.loopback.log if asked.rpc_method == "tools/call"]
     params = call.rpc["params"]
     assert (params["name"], params["arguments"]) == ("add_note", {"text": "x"})
     assert params["_meta"]["progressToken"] == "driftwatch"

@@ -11,7 +11,7 @@ from driftwatch.model import Era, State
 from driftwatch.probe import Limits
 from tests.specimens.http import Answer, Incoming
 from tests.specimens.mcp import Mcp
-from tests.specimens.visiting import visiting
+from tests.specimens.running import running
 
 ALL = ("tools", "prompts", "resources")
 PROMPTS = [{"name": f"prompt-{number}"} for number in range(5)]
@@ -48,27 +48,27 @@ def lists(evidence: Evidence, era: Era) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("era", "server"),
+    ("era", "speaks"),
     [
         (Era.MODERN, {"legacy": False}),
         (Era.LEGACY, {"modern": False}),
     ],
 )
-async def test_watched_lists_are_read_to_their_end(era: Era, server: dict[str, Any]) -> None:
-    async with visiting(offering(**server)) as visit:
-        evidence = await visit.probe(watch=ALL)
+async def test_watched_lists_are_read_to_their_end(era: Era, speaks: dict[str, Any]) -> None:
+    async with running(offering(**speaks)) as server:
+        evidence = await server.probe(watch=ALL)
     assert lists(evidence, era) == {"prompts": PROMPTS, "resources": RESOURCES, "templates": "unknown-method"}
     assert from_json(to_json(evidence)) == evidence
 
 
 async def test_nothing_is_asked_that_is_not_watched_or_not_declared() -> None:
-    async with visiting(offering()) as visit:
-        evidence = await visit.probe()
+    async with running(offering()) as server:
+        evidence = await server.probe()
         assert lists(evidence, Era.MODERN) == {}
-        assert not {"prompts/list", "resources/list"} & set(visit.asked)
-    async with visiting(offering(capabilities=())) as visit:
-        evidence = await visit.probe(watch=ALL)
-        assert not {"prompts/list", "resources/list"} & set(visit.asked)
+        assert not {"prompts/list", "resources/list"} & set(server.asked)
+    async with running(offering(capabilities=())) as server:
+        evidence = await server.probe(watch=ALL)
+        assert not {"prompts/list", "resources/list"} & set(server.asked)
     assert lists(evidence, Era.LEGACY) == {
         "prompts": "no-prompts-capability",
         "resources": "no-resources-capability",
@@ -77,8 +77,8 @@ async def test_nothing_is_asked_that_is_not_watched_or_not_declared() -> None:
 
 
 async def test_the_lists_are_in_the_fingerprint_only_where_they_are_watched() -> None:
-    async with visiting(offering()) as visit:
-        plain, watched = await visit.probe(), await visit.probe(watch=ALL)
+    async with running(offering()) as server:
+        plain, watched = await server.probe(), await server.probe(watch=ALL)
     prints = [
         [surface.fingerprint for surface in judge(evidence, checks.Policy()).report.surfaces]
         for evidence in (plain, watched)
@@ -91,8 +91,8 @@ async def test_the_lists_are_in_the_fingerprint_only_where_they_are_watched() ->
 
 
 async def test_a_list_that_was_not_read_to_its_end_leaves_no_fingerprint() -> None:
-    async with visiting(offering(modern=False)) as visit:
-        evidence = await visit.probe(watch=ALL, limits=Limits(max_pages=2))
+    async with running(offering(modern=False)) as server:
+        evidence = await server.probe(watch=ALL, limits=Limits(max_pages=2))
     judged = judge(evidence, checks.Policy())
     (surface,) = evidence.surfaces
     assert isinstance(surface.listing, Listing)

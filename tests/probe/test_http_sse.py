@@ -9,7 +9,7 @@ from driftwatch.probe import Credential, Limits, http_sse
 from tests.specimens.exchanges import error, exchange, result
 from tests.specimens.http import Answer, Incoming
 from tests.specimens.mcp import Mcp, as_json, page_html, refusal, tool
-from tests.specimens.visiting import Visit, visiting
+from tests.specimens.running import Running, running
 
 
 def streamed(body: str, *, stays_open: bool = False) -> Answer:
@@ -29,9 +29,9 @@ def opening_of(openings: tuple[Opening, ...] | Missing) -> Opening:
 
 async def test_the_surface_is_read_over_the_stream_page_by_page() -> None:
     tools = (tool("a"), tool("b"), tool("c"))
-    async with visiting(Mcp(http_sse=True, tools=tools, page_size=2, instructions="Be brief.")) as visit:
-        evidence = await visit.probe(credential=Credential.bearer("token", "s3cret-token"))
-    assert visit.asked == [
+    async with running(Mcp(http_sse=True, tools=tools, page_size=2, instructions="Be brief.")) as server:
+        evidence = await server.probe(credential=Credential.bearer("token", "s3cret-token"))
+    assert server.asked == [
         *("server/discover", "initialize", "GET"),
         *("initialize", "notifications/initialized", "tools/list", "tools/list"),
     ]
@@ -46,7 +46,7 @@ async def test_the_surface_is_read_over_the_stream_page_by_page() -> None:
     assert (opening.established, opening.exchange.http_method) == (True, "GET")
     assert opening.exchange.media_type == "text/event-stream"
     assert evidence.outcome.message == "answers only over the deprecated HTTP+SSE transport"
-    assert all(asked.headers["authorization"] == "Bearer s3cret-token" for asked in visit.loopback.log)
+    assert all(asked.headers["authorization"] == "Bearer s3cret-token" for asked in server.loopback.log)
 
 
 async def test_the_session_of_the_stream_is_not_recorded_wherever_the_endpoint_carries_it() -> None:
@@ -61,10 +61,10 @@ async def test_the_session_of_the_stream_is_not_recorded_wherever_the_endpoint_c
                 body=answer.body.replace(b"/messages?session=s1", f"/messages/{secret}".encode())
             )
 
-    async with visiting(InPath(http_sse=True)) as visit:
-        evidence = await visit.probe()
+    async with running(InPath(http_sse=True)) as server:
+        evidence = await server.probe()
     assert [surface.era for surface in evidence.surfaces] == [Era.HTTP_SSE]
-    assert evidence.surfaces[0].opening.url == visit.loopback.url("/messages/***")
+    assert evidence.surfaces[0].opening.url == server.loopback.url("/messages/***")
     assert secret not in str(to_json(evidence))
 
 
@@ -77,8 +77,8 @@ async def test_older_revisions_are_offered_over_the_stream_too() -> None:
                 return refusal(message, -32602, "Unsupported protocol version, supported: 2024-11-05")
             return super()._initialize_without_session(message)
 
-    async with visiting(Old(http_sse=True, revisions=("2024-11-05",))) as visit:
-        evidence = await visit.probe()
+    async with running(Old(http_sse=True, revisions=("2024-11-05",))) as server:
+        evidence = await server.probe()
     (surface,) = evidence.surfaces
     assert (surface.revision, surface.opening.label) == ("2024-11-05", "initialize:2024-11-05")
 
@@ -93,17 +93,17 @@ async def test_older_revisions_are_offered_over_the_stream_too() -> None:
     ],
 )
 async def test_an_endpoint_of_another_origin_is_not_posted_to(location: str) -> None:
-    visit: Visit
+    server: Running
 
     def before(_: Mcp, incoming: Incoming) -> Answer | None:
         if incoming.method != "GET":
             return Answer(status=405)
-        place = location.format(port=visit.loopback.port)
+        place = location.format(port=server.loopback.port)
         return streamed(f"event: endpoint\ndata: {place}\n\n", stays_open=True)
 
-    async with visiting(Mcp(before=before)) as visit:
-        evidence = await visit.probe(credential=Credential.bearer("token", "s3cret-token"))
-    assert visit.asked == ["server/discover", "initialize", "GET"]
+    async with running(Mcp(before=before)) as server:
+        evidence = await server.probe(credential=Credential.bearer("token", "s3cret-token"))
+    assert server.asked == ["server/discover", "initialize", "GET"]
     assert evidence.surfaces == ()
     assert evidence.outcome.code == "http-4xx"
     opening = opening_of(evidence.openings)
@@ -123,8 +123,8 @@ async def test_an_endpoint_of_another_origin_is_not_posted_to(location: str) -> 
 async def test_a_stream_that_does_not_begin_with_an_endpoint_is_another_kind_of_stream(
     answer: Answer, fault: str
 ) -> None:
-    async with visiting(on_get(answer)) as visit:
-        evidence = await visit.probe()
+    async with running(on_get(answer)) as server:
+        evidence = await server.probe()
     opening = opening_of(evidence.openings)
     assert not opening.established
     assert opening.exchange.fault is not None
@@ -135,16 +135,16 @@ async def test_a_stream_that_does_not_begin_with_an_endpoint_is_another_kind_of_
     "answer", [Answer(status=404), page_html("Welcome", status=200), as_json("{}"), Answer(status=401)]
 )
 async def test_a_get_that_opens_no_stream_ends_the_search(answer: Answer) -> None:
-    async with visiting(on_get(answer)) as visit:
-        evidence = await visit.probe()
-    assert visit.asked == ["server/discover", "initialize", "GET"]
+    async with running(on_get(answer)) as server:
+        evidence = await server.probe()
+    assert server.asked == ["server/discover", "initialize", "GET"]
     assert not opening_of(evidence.openings).established
     assert evidence.outcome.code == "http-4xx"
 
 
 async def test_a_silent_stream_is_left_after_the_time_of_one_request() -> None:
-    async with visiting(on_get(streamed("", stays_open=True))) as visit:
-        evidence = await visit.probe(limits=Limits(timeout_s=1, deadline_s=30))
+    async with running(on_get(streamed("", stays_open=True))) as server:
+        evidence = await server.probe(limits=Limits(timeout_s=1, deadline_s=30))
     assert evidence.outcome.code == "http-4xx"
     opening = opening_of(evidence.openings)
     assert opening.exchange.fault is not None
@@ -157,8 +157,8 @@ async def test_an_answer_that_never_comes_leaves_no_surface() -> None:
             await asyncio.Event().wait()
             yield name.encode()
 
-    async with visiting(Mute(http_sse=True)) as visit:
-        evidence = await visit.probe(limits=Limits(timeout_s=1, deadline_s=30))
+    async with running(Mute(http_sse=True)) as server:
+        evidence = await server.probe(limits=Limits(timeout_s=1, deadline_s=30))
     assert evidence.surfaces == ()
     assert not opening_of(evidence.openings).established
 
@@ -173,8 +173,8 @@ async def test_a_post_may_bring_its_answer_itself() -> None:
             event = queues[0].get_nowait().decode()
             return as_json(event.partition("data: ")[2].strip())
 
-    async with visiting(Direct(http_sse=True)) as visit:
-        evidence = await visit.probe()
+    async with running(Direct(http_sse=True)) as server:
+        evidence = await server.probe()
     (surface,) = evidence.surfaces
     assert not isinstance(surface.tools, Missing)
     assert len(surface.tools) == 3

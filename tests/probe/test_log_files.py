@@ -14,7 +14,7 @@ from driftwatch.probe import Credential, log_files
 from driftwatch.probe.log_files import search
 from tests.specimens.http import Answer, Incoming
 from tests.specimens.mcp import Mcp
-from tests.specimens.visiting import visiting
+from tests.specimens.running import running
 
 TOKEN = "tok-4f9a8b7c6d5e"
 CREDENTIAL = Credential.bearer("token", TOKEN)
@@ -118,11 +118,11 @@ async def logged(log: Path, line: Any, *, credential: Credential | None = None) 
             file.write(f"{line(incoming)}\n")
         return None
 
-    async with visiting(Mcp(before=before)) as visit:
-        evidence = await visit.probe(depth=Depth.FULL, log_files=(log,), credential=credential)
-        sent = {incoming.headers.get(log_files.MARKER_HEADER.lower()) for incoming in visit.loopback.log}
+    async with running(Mcp(before=before)) as server:
+        evidence = await server.probe(depth=Depth.FULL, log_files=(log,), credential=credential)
+        sent = {incoming.headers.get(log_files.MARKER_HEADER.lower()) for incoming in server.loopback.log}
         assert len(sent - {None}) == 1
-        assert visit.pauses == [1.0]
+        assert server.pauses == [1.0]
     assert TOKEN not in str(to_json(evidence))
     assert isinstance(evidence.logs, LogSearch)
     return evidence.logs
@@ -147,7 +147,7 @@ async def test_a_server_that_logs_paths_is_fine(tmp_path: Path) -> None:
 
 
 async def test_a_light_probe_and_one_without_log_files_carry_no_marker(tmp_path: Path) -> None:
-    async with visiting() as visit:
-        await visit.probe(log_files=(tmp_path / "a.log",))
-        await visit.probe(depth=Depth.FULL)
-    assert not any(log_files.MARKER_HEADER.lower() in incoming.headers for incoming in visit.loopback.log)
+    async with running() as server:
+        await server.probe(log_files=(tmp_path / "a.log",))
+        await server.probe(depth=Depth.FULL)
+    assert not any(log_files.MARKER_HEADER.lower() in incoming.headers for incoming in server.loopback.log)

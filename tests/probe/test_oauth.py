@@ -125,7 +125,7 @@ async def test_a_token_without_a_usable_end_is_used_until_it_is_refused(life: An
         assert here.issuer.issued == 1
 
 
-async def test_a_refused_token_is_renewed_once_within_the_visit() -> None:
+async def test_a_refused_token_is_renewed_once_within_the_probe() -> None:
     async with place() as here:
         source = here.source()
         await here.probe(source)

@@ -20,7 +20,7 @@ from driftwatch.probe.proxy import Proxy
 from tests.servers.certificates import intermediate
 from tests.servers.proxy import ForwardProxy, proxying
 from tests.specimens.mcp import Mcp
-from tests.specimens.visiting import Visit, visiting
+from tests.specimens.running import Running, running
 
 NAME = "inside.example.com"
 
@@ -38,32 +38,32 @@ def states(evidence: Evidence) -> dict[str, tuple[State, str | None]]:
 
 
 async def through(
-    visit: Visit, forward: ForwardProxy, /, *, url: str | None = None, **target: Any
+    server: Running, forward: ForwardProxy, /, *, url: str | None = None, **target: Any
 ) -> Evidence:
-    """A visit to the specimen by a name that only the proxy knows."""
-    visit.loopback.host = NAME
+    """A probe of the specimen by a name that only the proxy knows."""
+    server.loopback.host = NAME
     forward.ways[NAME] = "127.0.0.1"
     target.setdefault("proxy", Proxy.of(forward.url))
     if url is not None:
         target["url"] = url
-    return await visit.probe(**target)
+    return await server.probe(**target)
 
 
 async def test_plain_http_goes_through_with_whole_urls() -> None:
-    async with visiting() as visit, proxying() as proxy:
-        evidence = await through(visit, proxy, depth=Depth.FULL)
+    async with running() as server, proxying() as proxy:
+        evidence = await through(server, proxy, depth=Depth.FULL)
     assert evidence.outcome.code == "ok"
     assert proxy.asked
-    assert all(f" http://{NAME}:{visit.loopback.port}/" in line for line in proxy.asked)
+    assert all(f" http://{NAME}:{server.loopback.port}/" in line for line in proxy.asked)
     assert states(evidence)["network/addresses"] == (State.NOT_CHECKED, "proxy")
 
 
 async def test_https_goes_through_a_tunnel_and_shows_the_servers_own_certificate(ca_file: Path) -> None:
     leaf = intermediate().issue(NAME)
-    async with visiting(context=leaf.context()) as visit, proxying() as proxy:
-        evidence = await through(visit, proxy, ca_file=ca_file)
+    async with running(context=leaf.context()) as server, proxying() as proxy:
+        evidence = await through(server, proxy, ca_file=ca_file)
     assert evidence.outcome.code == "ok"
-    assert proxy.asked == [f"CONNECT {NAME}:{visit.loopback.port} HTTP/1.1"]
+    assert proxy.asked == [f"CONNECT {NAME}:{server.loopback.port} HTTP/1.1"]
     assert isinstance(evidence.tls, Tls)
     assert evidence.tls.verified
     assert evidence.tls.certificate is not None
@@ -71,10 +71,10 @@ async def test_https_goes_through_a_tunnel_and_shows_the_servers_own_certificate
 
 
 async def test_sessions_end_through_the_proxy_too() -> None:
-    async with visiting(Mcp(modern=False)) as visit, proxying() as proxy:
-        await through(visit, proxy)
-        assert visit.asked[-1] == "DELETE"
-        assert not visit.mcp.open_sessions
+    async with running(Mcp(modern=False)) as server, proxying() as proxy:
+        await through(server, proxy)
+        assert server.asked[-1] == "DELETE"
+        assert not server.mcp.open_sessions
 
 
 @pytest.mark.parametrize("secure", [False, True], ids=["http", "https"])
@@ -82,14 +82,14 @@ async def test_the_proxys_password_reaches_the_proxy_and_nothing_else(ca_file: P
     password = "pa:ss/c4nary-77aa"
     pair = base64.b64encode(f"me:{password}".encode()).decode()
     context = intermediate().issue(NAME).context() if secure else None
-    async with visiting(context=context) as visit, proxying(wants=f"Basic {pair}") as proxy:
+    async with running(context=context) as server, proxying(wants=f"Basic {pair}") as proxy:
         way = Proxy.of(f"http://me:pa%3Ass%2Fc4nary-77aa@127.0.0.1:{proxy.port}")
-        evidence = await through(visit, proxy, proxy=way, ca_file=ca_file)
+        evidence = await through(server, proxy, proxy=way, ca_file=ca_file)
     assert evidence.outcome.code == "ok"
     kept = json.dumps(to_json(evidence)) + repr(way)
     assert "c4nary" not in kept
     assert pair not in kept
-    for incoming in visit.loopback.log:
+    for incoming in server.loopback.log:
         assert "proxy-authorization" not in {name.lower() for name in incoming.headers}
 
 
@@ -98,8 +98,8 @@ async def test_a_proxy_that_wants_credentials_is_no_fault_of_the_server(
     ca_file: Path, *, secure: bool
 ) -> None:
     context = intermediate().issue(NAME).context() if secure else None
-    async with visiting(context=context) as visit, proxying(wants="Basic x") as proxy:
-        evidence = await through(visit, proxy, ca_file=ca_file)
+    async with running(context=context) as server, proxying(wants="Basic x") as proxy:
+        evidence = await through(server, proxy, ca_file=ca_file)
     assert not evidence.outcome.reachable
     assert "407" in evidence.outcome.message
     assert states(evidence)["transport/endpoint"] == (State.NOT_CHECKED, "proxy")
@@ -109,8 +109,8 @@ async def test_a_proxy_that_wants_credentials_is_no_fault_of_the_server(
 async def test_a_dead_proxy_is_no_fault_of_the_server() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-    async with visiting() as visit, proxying() as proxy:
-        evidence = await through(visit, proxy, proxy=Proxy.of(f"http://127.0.0.1:{port}"))
+    async with running() as server, proxying() as proxy:
+        evidence = await through(server, proxy, proxy=Proxy.of(f"http://127.0.0.1:{port}"))
     assert evidence.outcome.message.startswith("no way to the configured proxy: ")
     assert states(evidence)["transport/endpoint"] == (State.NOT_CHECKED, "proxy")
 
@@ -132,29 +132,29 @@ async def test_a_dead_proxy_is_no_fault_of_the_server() -> None:
 )
 async def test_what_a_proxy_says_of_a_tunnel(ca_file: Path, answer: bytes, code: str) -> None:
     leaf = intermediate().issue(NAME)
-    async with visiting(context=leaf.context()) as visit, proxying(refusal=answer) as proxy:
-        evidence = await through(visit, proxy, ca_file=ca_file)
+    async with running(context=leaf.context()) as server, proxying(refusal=answer) as proxy:
+        evidence = await through(server, proxy, ca_file=ca_file)
     assert evidence.outcome.code == code
     failed = State.NOT_CHECKED if code == "proxy" else State.FAILED
     assert states(evidence)["transport/endpoint"] == (failed, code)
-    assert not visit.loopback.log
+    assert not server.loopback.log
 
 
 async def test_a_proxy_that_says_nothing_costs_no_more_than_the_timeout(ca_file: Path) -> None:
     leaf = intermediate().issue(NAME)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         way = Proxy.of(f"http://127.0.0.1:{silent.getsockname()[1]}")
-        async with visiting(context=leaf.context()) as visit, proxying() as proxy:
+        async with running(context=leaf.context()) as server, proxying() as proxy:
             limits = Limits(timeout_s=0.2, deadline_s=1)
-            evidence = await through(visit, proxy, proxy=way, ca_file=ca_file, limits=limits)
+            evidence = await through(server, proxy, proxy=way, ca_file=ca_file, limits=limits)
     assert evidence.outcome.code in {"timeout", "deadline", "proxy"}
     assert evidence.duration_s < 30
 
 
 @pytest.mark.parametrize("host", ["169.254.169.254", "[fe80::1]", "[fd00:ec2::254]"])
 async def test_a_proxy_is_no_way_around_the_rules_for_addresses(host: str) -> None:
-    async with visiting() as visit, proxying() as proxy:
-        evidence = await through(visit, proxy, url=f"http://{host}/mcp")
+    async with running() as server, proxying() as proxy:
+        evidence = await through(server, proxy, url=f"http://{host}/mcp")
     assert evidence.outcome.code == "address"
     assert proxy.asked == []
 

@@ -7,32 +7,32 @@ from driftwatch.probe import Credential, Limits
 from tests.specimens import SPECIMENS, Specimen
 from tests.specimens.http import Answer, Incoming
 from tests.specimens.mcp import LEGACY, Mcp, as_json, refusal, tool
-from tests.specimens.visiting import at_home, visiting
+from tests.specimens.running import at_home, running
 
 BY_NAME = {specimen.name: specimen for specimen in SPECIMENS}
 
 
 async def evidence_of(name: str) -> Evidence:
-    async with visiting(BY_NAME[name].make()) as visit:
-        return await visit.probe()
+    async with running(BY_NAME[name].make()) as server:
+        return await server.probe()
 
 
 @pytest.mark.parametrize("specimen", SPECIMENS, ids=str)
 async def test_every_specimen_is_seen_in_its_eras_and_leaves_no_session(specimen: Specimen) -> None:
-    async with at_home(specimen) as visit:
-        evidence = await visit.probe(path=specimen.path, **specimen.target)
+    async with at_home(specimen) as server:
+        evidence = await server.probe(path=specimen.path, **specimen.target)
         assert tuple(surface.era for surface in evidence.surfaces) == specimen.eras
-        assert evidence.requests == len(visit.loopback.log) or visit.loopback.turned_away
-        assert specimen.leaves_sessions or not visit.mcp.open_sessions
+        assert evidence.requests == len(server.loopback.log) or server.loopback.turned_away
+        assert specimen.leaves_sessions or not server.mcp.open_sessions
         text = str(to_json(evidence))
         assert "s3cret" not in text
         assert from_json(to_json(evidence)) == evidence
 
 
 async def test_a_dual_era_server_is_read_in_both_eras_within_eight_requests() -> None:
-    async with visiting() as visit:
-        evidence = await visit.probe()
-    assert visit.asked == [
+    async with running() as server:
+        evidence = await server.probe()
+    assert server.asked == [
         *("server/discover", "tools/list"),
         *("initialize", "notifications/initialized", "tools/list", "DELETE"),
     ]
@@ -49,23 +49,23 @@ async def test_a_dual_era_server_is_read_in_both_eras_within_eight_requests() ->
 
 
 async def test_a_legacy_server_takes_five_requests() -> None:
-    async with visiting(Mcp(modern=False)) as visit:
-        await visit.probe()
-    assert visit.asked == [
+    async with running(Mcp(modern=False)) as server:
+        await server.probe()
+    assert server.asked == [
         *("server/discover", "initialize", "notifications/initialized", "tools/list", "DELETE")
     ]
 
 
 async def test_a_modern_only_server_takes_three_requests() -> None:
-    async with visiting(Mcp(legacy=False)) as visit:
-        await visit.probe()
-    assert visit.asked == ["server/discover", "tools/list", "initialize"]
+    async with running(Mcp(legacy=False)) as server:
+        await server.probe()
+    assert server.asked == ["server/discover", "tools/list", "initialize"]
 
 
 async def test_modern_requests_carry_revision_method_and_meta_and_initialize_carries_none() -> None:
-    async with visiting() as visit:
-        await visit.probe()
-    discover, modern_list, initialize, initialized, legacy_list, delete = visit.loopback.log
+    async with running() as server:
+        await server.probe()
+    discover, modern_list, initialize, initialized, legacy_list, delete = server.loopback.log
     for request in (discover, modern_list):
         assert request.headers["mcp-protocol-version"] == "2026-07-28"
         assert request.headers["mcp-method"] == request.rpc_method
@@ -80,16 +80,16 @@ async def test_modern_requests_carry_revision_method_and_meta_and_initialize_car
     for request in (initialized, legacy_list, delete):
         assert request.headers["mcp-protocol-version"] == "2025-11-25"
         assert request.headers["mcp-session-id"] == "s3cret-session-1"
-    for request in visit.loopback.log[:5]:
+    for request in server.loopback.log[:5]:
         assert request.headers["accept"] == "application/json, text/event-stream"
         assert request.headers["content-type"] == "application/json"
 
 
 async def test_after_initialize_the_negotiated_revision_is_sent_and_no_session_that_was_not_issued() -> None:
-    async with visiting(Mcp(modern=False, sessions=False, revisions=LEGACY[1:])) as visit:
-        evidence = await visit.probe()
-    assert visit.asked[-1] == "tools/list"
-    for request in visit.loopback.log[2:]:
+    async with running(Mcp(modern=False, sessions=False, revisions=LEGACY[1:])) as server:
+        evidence = await server.probe()
+    assert server.asked[-1] == "tools/list"
+    for request in server.loopback.log[2:]:
         assert request.headers["mcp-protocol-version"] == "2025-06-18"
         assert "mcp-session-id" not in request.headers
     (surface,) = evidence.surfaces
@@ -97,29 +97,29 @@ async def test_after_initialize_the_negotiated_revision_is_sent_and_no_session_t
 
 
 async def test_a_session_that_was_issued_to_a_refused_discover_is_ended_too() -> None:
-    async with visiting(BY_NAME["legacy-of-the-1.x-age"].make()) as visit:
-        evidence = await visit.probe()
-    assert visit.asked[-2:] == ["DELETE", "DELETE"]
-    assert not visit.mcp.open_sessions
-    assert visit.mcp.ended == 2
+    async with running(BY_NAME["legacy-of-the-1.x-age"].make()) as server:
+        evidence = await server.probe()
+    assert server.asked[-2:] == ["DELETE", "DELETE"]
+    assert not server.mcp.open_sessions
+    assert server.mcp.ended == 2
     assert evidence.requests == 6
 
 
 async def test_a_server_that_issues_a_session_with_every_reply_leaves_none() -> None:
-    server = BY_NAME["session-with-every-reply"].make()
-    server.tools, server.page_size = tuple(tool(f"tool-{number}") for number in range(50)), 1
-    async with visiting(server) as visit:
-        await visit.probe()
-    assert visit.asked.count("tools/list") == 100
-    assert server.open_sessions == set()
+    mcp = BY_NAME["session-with-every-reply"].make()
+    mcp.tools, mcp.page_size = tuple(tool(f"tool-{number}") for number in range(50)), 1
+    async with running(mcp) as server:
+        await server.probe()
+    assert server.asked.count("tools/list") == 100
+    assert mcp.open_sessions == set()
 
 
 async def test_a_revision_that_no_header_can_carry_is_kept_as_evidence_and_not_sent() -> None:
-    async with visiting(BY_NAME["revision-unsendable"].make()) as visit:
-        evidence = await visit.probe()
+    async with running(BY_NAME["revision-unsendable"].make()) as server:
+        evidence = await server.probe()
     assert evidence.surfaces[0].revision == "2025-06-18\r\nX-Evil: 1 é"
-    assert all("x-evil" not in request.headers for request in visit.loopback.log)
-    assert all("mcp-protocol-version" not in request.headers for request in visit.loopback.log[1:])
+    assert all("x-evil" not in request.headers for request in server.loopback.log)
+    assert all("mcp-protocol-version" not in request.headers for request in server.loopback.log[1:])
 
 
 @pytest.mark.parametrize(
@@ -135,9 +135,9 @@ async def test_a_revision_that_no_header_can_carry_is_kept_as_evidence_and_not_s
     ],
 )
 async def test_a_refused_revision_is_followed_by_others(name: str, offers: list[str], revision: str) -> None:
-    async with visiting(BY_NAME[name].make()) as visit:
-        evidence = await visit.probe()
-    initialized = [asked for asked in visit.loopback.log if asked.rpc_method == "initialize"]
+    async with running(BY_NAME[name].make()) as server:
+        evidence = await server.probe()
+    initialized = [asked for asked in server.loopback.log if asked.rpc_method == "initialize"]
     assert [asked.rpc["params"]["protocolVersion"] for asked in initialized] == offers
     assert evidence.surfaces[0].revision == revision
     labels = [attempt.label for attempt in evidence.openings[1].attempts]  # type: ignore[index]
@@ -145,9 +145,9 @@ async def test_a_refused_revision_is_followed_by_others(name: str, offers: list[
 
 
 async def test_a_server_that_knows_discover_only_after_initialize_is_modern_after_all() -> None:
-    async with visiting(BY_NAME["modern-after-all"].make()) as visit:
-        evidence = await visit.probe()
-    assert visit.asked == ["server/discover", "initialize", "server/discover", "tools/list"]
+    async with running(BY_NAME["modern-after-all"].make()) as server:
+        evidence = await server.probe()
+    assert server.asked == ["server/discover", "initialize", "server/discover", "tools/list"]
     assert not isinstance(evidence.openings, Missing)
     modern, legacy = evidence.openings
     assert [attempt.label for attempt in modern.attempts] == ["discover", "discover:again"]
@@ -156,19 +156,19 @@ async def test_a_server_that_knows_discover_only_after_initialize_is_modern_afte
 
 @pytest.mark.parametrize("name", ["401", "403", "429", "bot-page", "redirect-301", "redirect-host"])
 async def test_a_shut_door_is_knocked_at_once(name: str) -> None:
-    async with visiting(BY_NAME[name].make()) as visit:
-        evidence = await visit.probe()
-    assert len(visit.loopback.log) == 1
-    assert visit.pauses == []
+    async with running(BY_NAME[name].make()) as server:
+        evidence = await server.probe()
+    assert len(server.loopback.log) == 1
+    assert server.pauses == []
     assert evidence.outcome.reachable
 
 
 async def test_a_server_error_is_looked_at_once_more_and_followed_by_one_initialize() -> None:
-    async with visiting(BY_NAME["500"].make()) as visit:
-        evidence = await visit.probe()
-        connections = visit.loopback.connections
-    assert visit.asked == ["server/discover", "server/discover", "initialize"]
-    assert visit.pauses == [1.0]
+    async with running(BY_NAME["500"].make()) as server:
+        evidence = await server.probe()
+        connections = server.loopback.connections
+    assert server.asked == ["server/discover", "server/discover", "initialize"]
+    assert server.pauses == [1.0]
     assert connections == 2
     assert (evidence.outcome.code, evidence.outcome.status) == ("http-5xx", 500)
 
@@ -188,37 +188,37 @@ async def test_a_pause_that_the_server_asks_for_is_kept_for_the_caller() -> None
 
 
 async def test_a_retry_that_the_deadline_has_no_room_for_is_not_made() -> None:
-    async with visiting(BY_NAME["500"].make()) as visit:
-        await visit.probe(limits=Limits(timeout_s=0.5, deadline_s=0.9))
-    assert visit.pauses == []
-    assert visit.asked == ["server/discover", "initialize"]
+    async with running(BY_NAME["500"].make()) as server:
+        await server.probe(limits=Limits(timeout_s=0.5, deadline_s=0.9))
+    assert server.pauses == []
+    assert server.asked == ["server/discover", "initialize"]
 
 
 async def test_a_redirect_within_the_origin_is_followed_once_and_the_rest_goes_to_the_new_address() -> None:
-    async with visiting(BY_NAME["redirect-307-slash"].make()) as visit:
-        evidence = await visit.probe()
-    assert [asked.path for asked in visit.loopback.log] == ["/mcp", *["/mcp/"] * 6]
+    async with running(BY_NAME["redirect-307-slash"].make()) as server:
+        evidence = await server.probe()
+    assert [asked.path for asked in server.loopback.log] == ["/mcp", *["/mcp/"] * 6]
     assert not isinstance(evidence.openings, Missing)
     first, second = evidence.openings[0].attempts
     assert (first.label, first.status) == ("discover", 307)
-    assert (second.label, second.url) == ("discover:redirected", visit.loopback.url("/mcp/"))
+    assert (second.label, second.url) == ("discover:redirected", server.loopback.url("/mcp/"))
 
 
 async def test_a_redirect_loop_is_left_after_one_step() -> None:
-    async with visiting(BY_NAME["redirect-loop"].make()) as visit:
-        evidence = await visit.probe()
-    assert len(visit.loopback.log) == 2
+    async with running(BY_NAME["redirect-loop"].make()) as server:
+        evidence = await server.probe()
+    assert len(server.loopback.log) == 2
     assert evidence.outcome.code == "redirect"
     assert evidence.outcome.message.endswith("one redirect is followed, not two")
 
 
 async def test_a_credential_never_leaves_the_origin() -> None:
-    async with visiting() as other:
+    async with running() as other:
         target = other.loopback.url("/mcp").replace("127.0.0.1", "localhost")
         redirect = Answer(status=307, headers=(("Location", target),))
-        async with visiting(Mcp(before=lambda _, __: redirect)) as visit:
-            evidence = await visit.probe(credential=Credential.bearer("token", "s3cret-token"))
-        assert visit.loopback.log[0].headers["authorization"] == "Bearer s3cret-token"
+        async with running(Mcp(before=lambda _, __: redirect)) as server:
+            evidence = await server.probe(credential=Credential.bearer("token", "s3cret-token"))
+        assert server.loopback.log[0].headers["authorization"] == "Bearer s3cret-token"
         assert other.loopback.log == []
     assert evidence.outcome.code == "redirect"
     assert evidence.credential == "token"
@@ -229,15 +229,15 @@ async def test_a_credential_never_leaves_the_origin() -> None:
 async def test_a_refused_accept_is_asked_again_with_json_alone_and_the_dialogue_goes_on_with_it(
     status: int,
 ) -> None:
-    async with visiting(BY_NAME[f"accept-{status}"].make()) as visit:
-        evidence = await visit.probe()
+    async with running(BY_NAME[f"accept-{status}"].make()) as server:
+        evidence = await server.probe()
     assert not isinstance(evidence.openings, Missing)
     for opening in evidence.openings:
         base = opening.attempts[0].label
         assert [attempt.label for attempt in opening.attempts] == [base, f"{base}:json-only"]
         assert opening.established
     both = "application/json, text/event-stream"
-    posts = [asked for asked in visit.loopback.log if asked.method == "POST"]
+    posts = [asked for asked in server.loopback.log if asked.method == "POST"]
     accepts = [asked.headers["accept"] for asked in posts]
     assert accepts == [both, *["application/json"] * 2, both, *["application/json"] * 3]
 
@@ -246,10 +246,10 @@ HANDSHAKE = ["initialize", "notifications/initialized", "tools/list"]
 
 
 async def test_a_session_that_is_lost_half_way_is_started_over_once() -> None:
-    async with visiting(BY_NAME["session-lost-once"].make()) as visit:
-        evidence = await visit.probe()
+    async with running(BY_NAME["session-lost-once"].make()) as server:
+        evidence = await server.probe()
     # The list's 404 may have meant something else than the session: that one is ended too.
-    assert visit.asked[2:] == [*HANDSHAKE, *HANDSHAKE, "DELETE", "DELETE"]
+    assert server.asked[2:] == [*HANDSHAKE, *HANDSHAKE, "DELETE", "DELETE"]
     legacy = evidence.surfaces[1]
     assert not isinstance(legacy.listing, Missing)
     assert legacy.listing.complete
@@ -259,9 +259,9 @@ async def test_a_session_that_is_lost_half_way_is_started_over_once() -> None:
 
 
 async def test_a_session_that_is_always_lost_is_started_over_no_more_than_once() -> None:
-    async with visiting(BY_NAME["session-lost-always"].make()) as visit:
-        evidence = await visit.probe()
-    assert visit.asked[1:] == [*HANDSHAKE, *HANDSHAKE, "DELETE", "DELETE"]
+    async with running(BY_NAME["session-lost-always"].make()) as server:
+        evidence = await server.probe()
+    assert server.asked[1:] == [*HANDSHAKE, *HANDSHAKE, "DELETE", "DELETE"]
     (surface,) = evidence.surfaces
     assert not isinstance(surface.listing, Missing)
     assert not surface.listing.complete
@@ -274,26 +274,26 @@ async def test_a_lost_session_that_cannot_be_started_over_leaves_the_first_hands
         refused = incoming.rpc_method == "initialize" and server.issued == 1
         return refusal(incoming.rpc, -32000, "full") if refused else None
 
-    async with visiting(Mcp(modern=False, before=before)) as visit:
-        evidence = await visit.probe()
-    assert visit.asked[1:] == [*HANDSHAKE, "initialize", "DELETE"]
+    async with running(Mcp(modern=False, before=before)) as server:
+        evidence = await server.probe()
+    assert server.asked[1:] == [*HANDSHAKE, "initialize", "DELETE"]
     assert evidence.surfaces[0].opening.label == "initialize"
     assert not isinstance(evidence.openings, Missing)
     assert evidence.openings[1].established
 
 
 async def test_tools_are_not_asked_for_where_no_such_capability_is_declared() -> None:
-    async with visiting(BY_NAME["no-tools-capability"].make()) as visit:
-        evidence = await visit.probe()
-    assert "tools/list" not in visit.asked
+    async with running(BY_NAME["no-tools-capability"].make()) as server:
+        evidence = await server.probe()
+    assert "tools/list" not in server.asked
     for surface in evidence.surfaces:
         assert isinstance(surface.listing, Missing)
         assert surface.listing.code == "no-tools-capability"
 
 
 async def test_instructions_are_kept_up_to_a_limit() -> None:
-    async with visiting(Mcp(instructions="x" * 100_000)) as visit:
-        evidence = await visit.probe()
+    async with running(Mcp(instructions="x" * 100_000)) as server:
+        evidence = await server.probe()
     assert [len(surface.instructions or "") for surface in evidence.surfaces] == [65536, 65536]
 
 
@@ -304,6 +304,6 @@ def test_specimens_are_told_apart_by_name() -> None:
 
 async def test_a_json_answer_of_any_shape_to_initialize_ends_in_evidence() -> None:
     for body in ("null", "[]", "{}", '"x"', "1", '{"jsonrpc":"2.0","id":1,"result":null}', ""):
-        async with visiting(Mcp(before=lambda _, __, body=body: as_json(body))) as visit:  # type: ignore[misc]
-            evidence = await visit.probe()
+        async with running(Mcp(before=lambda _, __, body=body: as_json(body))) as server:  # type: ignore[misc]
+            evidence = await server.probe()
         assert evidence.outcome.code in {"not-mcp", "no-handshake"}, body

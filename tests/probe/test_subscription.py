@@ -8,7 +8,7 @@ from driftwatch.model import DEPTH_CODE, Depth
 from driftwatch.probe import Limits
 from tests.specimens.http import Answer, Incoming
 from tests.specimens.mcp import TOOLS, Json, Mcp, refusal, tool
-from tests.specimens.visiting import visiting
+from tests.specimens.running import running
 
 LISTENS = {"tools": {"listChanged": True}}
 ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
@@ -31,8 +31,8 @@ def stream(*messages: Json, ends: bool = False, **headers: str) -> Answer:
 
 
 async def heard(mcp: Mcp) -> Streaming:
-    async with visiting(mcp) as visit:
-        evidence = await visit.probe(depth=Depth.FULL, limits=Limits(timeout_s=1))
+    async with running(mcp) as server:
+        evidence = await server.probe(depth=Depth.FULL, limits=Limits(timeout_s=1))
     seen = evidence.surfaces[0].subscription
     assert isinstance(seen, Streaming)
     return seen
@@ -66,9 +66,9 @@ async def test_a_refusal_is_quoted_by_its_code() -> None:
 
 
 async def test_nothing_is_asked_where_changes_of_the_list_are_not_offered() -> None:
-    async with visiting() as visit:
-        evidence = await visit.probe(depth=Depth.FULL)
-    assert "subscriptions/listen" not in visit.asked
+    async with running() as server:
+        evidence = await server.probe(depth=Depth.FULL)
+    assert "subscriptions/listen" not in server.asked
     modern, legacy = (surface.subscription for surface in evidence.surfaces)
     assert modern == Missing(
         "the server does not offer subscriptions/listen (no tools.listChanged)", "not-offered"
@@ -82,15 +82,15 @@ def again(evidence: Evidence) -> list[object]:
 
 
 async def test_the_list_is_read_twice_in_each_era_on_one_connection() -> None:
-    async with visiting() as visit:
-        evidence = await visit.probe(depth=Depth.FULL)
+    async with running() as server:
+        evidence = await server.probe(depth=Depth.FULL)
     assert again(evidence) == [TOOLS, TOOLS]
 
 
 async def test_every_page_is_read_twice() -> None:
     pages = tuple(tool(f"t{number}") for number in range(40))
-    async with visiting(Mcp(page_size=1, tools=pages)) as visit:
-        evidence = await visit.probe(depth=Depth.FULL)
+    async with running(Mcp(page_size=1, tools=pages)) as server:
+        evidence = await server.probe(depth=Depth.FULL)
     assert again(evidence) == [pages, pages]
 
 
@@ -104,8 +104,8 @@ async def test_a_second_read_that_fails_does_not_touch_the_first() -> None:
             return None
         return refusal(incoming.rpc, -32603, "not now", status=401)
 
-    async with visiting(Mcp(legacy=False, before=before)) as visit:
-        evidence = await visit.probe(depth=Depth.FULL)
+    async with running(Mcp(legacy=False, before=before)) as server:
+        evidence = await server.probe(depth=Depth.FULL)
     (surface,) = evidence.surfaces
     assert surface.tools == TOOLS
     assert isinstance(surface.second_read, Missing)
@@ -113,7 +113,7 @@ async def test_a_second_read_that_fails_does_not_touch_the_first() -> None:
 
 
 async def test_a_light_probe_reads_once() -> None:
-    async with visiting() as visit:
-        evidence = await visit.probe()
-    assert visit.asked.count("tools/list") == 2
+    async with running() as server:
+        evidence = await server.probe()
+    assert server.asked.count("tools/list") == 2
     assert [part.code for part in again(evidence) if isinstance(part, Missing)] == [DEPTH_CODE] * 2

@@ -101,7 +101,7 @@ class Street:
         self.observer = Observer(
             watched=watched,
             store=self.store,
-            prober=self._visit,
+            prober=self._probe,
             clock=self.clock,
             channels=rules,
             group_wait=self.alerts.group_wait,
@@ -122,12 +122,12 @@ class Street:
             reminders.look_for_stale,
         ]
 
-    async def _visit(self, target: Target, *, depth: Depth, trigger: Trigger) -> Evidence:
+    async def _probe(self, target: Target, *, depth: Depth, trigger: Trigger) -> Evidence:
         seen = self.seen[target.name]
         return replace(seen, server=target.name, taken_at=self.clock.now(), depth=depth, trigger=trigger)
 
     async def probe(self, server: str = "api", seen: Evidence | None = None) -> None:
-        """One visit now; what was seen stays so."""
+        """One probe now; what was seen stays so."""
         self.seen[server] = seen or self.seen[server]
         self.clock.advance(SECOND)
         request = ProbeRequest(

@@ -18,7 +18,7 @@ def text(made: Report, width: int = 100) -> str:
     return to_text(made, colour=False, width=width)
 
 
-def test_the_header_says_what_was_visited_and_what_was_found() -> None:
+def test_the_header_says_what_was_probed_and_what_was_found() -> None:
     lines = text(healthy()).splitlines()
     assert lines[0] == "notes  https://mcp.example.org/mcp"
     assert lines[1].startswith(

@@ -4,12 +4,12 @@ from driftwatch.evidence import Missing
 from driftwatch.model import Depth
 from driftwatch.report import transcript
 from driftwatch.report.transcript import LIMIT_BYTES
-from tests.specimens.visiting import visiting
+from tests.specimens.running import running
 
 
-async def test_the_exchanges_of_a_visit_are_told_without_repeats() -> None:
-    async with visiting() as visit:
-        evidence = await visit.probe(depth=Depth.FULL)
+async def test_the_exchanges_of_a_probe_are_told_without_repeats() -> None:
+    async with running() as server:
+        evidence = await server.probe(depth=Depth.FULL)
     told = transcript(evidence)
     assert told["left_out"] == 0
     assert 10 < len(told["exchanges"]) <= evidence.requests
@@ -20,8 +20,8 @@ async def test_the_exchanges_of_a_visit_are_told_without_repeats() -> None:
 
 
 async def test_a_transcript_has_a_limit_and_counts_what_is_beyond_it() -> None:
-    async with visiting() as visit:
-        evidence = await visit.probe()
+    async with running() as server:
+        evidence = await server.probe()
     openings = evidence.openings
     assert not isinstance(openings, Missing)
     loud = replace(openings[0].exchange, excerpt="x" * 2000)

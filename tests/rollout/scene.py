@@ -36,7 +36,7 @@ class Scene:
         with self.store.write() as tx:
             tx.import_servers([server("api", self.clock())], self.clock())
         self.timeline.credential = "token"
-        self.visit("d")
+        self.probe("d")
 
     def restart(self) -> None:
         self.store.close()
@@ -57,7 +57,7 @@ class Scene:
         with self.store.write() as tx:
             return tx.take_due(self.clock(), 10, schedule)
 
-    def visit(self, answer: str | View) -> list[Depth]:
+    def probe(self, answer: str | View) -> list[Depth]:
         """What is due now is carried out, and sees a list named by a letter, or nothing for a dash."""
         taken = self.take()
         for request in taken:
@@ -70,7 +70,7 @@ class Scene:
         for answer in answers:
             (due,) = self.deploy_reads()
             self.clock.time = max(self.clock(), due.due_at)
-            depths += self.visit(answer)
+            depths += self.probe(answer)
         return depths
 
     def deploy_reads(self) -> list[ProbeRequest]:
@@ -112,7 +112,7 @@ class Scene:
                 changes = decide(policy=self.timeline.policy)
                 tx.apply("api", changes, tell(changes.events, group_wait=timedelta(0)))
             else:
-                visit = rollout.Visit(
+                read = rollout.Read(
                     deploy=deploy,
                     run=run,
                     memory=memory,
@@ -122,7 +122,7 @@ class Scene:
                     settings=SETTINGS,
                     now=now,
                 )
-                rollout.follow(tx, visit)
+                rollout.follow(tx, read)
             tx.request_done(request)
 
 

@@ -81,7 +81,7 @@ def test_nothing_is_told_of_an_outage_before_the_time_is_up(it: Scene) -> None:
 def test_a_release_after_which_a_server_is_still_down_is_told_although_nothing_changed(it: Scene) -> None:
     for _ in range(4):
         it.clock.advance(15 * MINUTE)
-        it.visit("-")
+        it.probe("-")
     before = len(told(it))
     it.announce()
     it.read_on("-")

@@ -24,12 +24,12 @@ def test_every_run_ends_and_nothing_stays_untold(story: list[tuple[str, int]], l
             elif act == "r":
                 it.restart()
             elif act != "w":
-                it.visit(act)
+                it.probe(act)
             # A server has one read ahead as long as a release waits for it, and none afterwards.
             assert len(it.deploy_reads()) == bool(it.under_way())
         for _ in range(40):
             it.clock.advance(10 * SECOND)
-            it.visit(last)
+            it.probe(last)
         assert it.under_way() == []
         assert it.deploy_reads() == []
         _nothing_is_held_back(it)

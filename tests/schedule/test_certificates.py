@@ -32,7 +32,7 @@ class Desk:
     chore: CertificateDates
     told: list[str] = field(default_factory=list)
 
-    def visited(self, endpoint: str, leaf: str = "leaf", days: float = 20) -> None:
+    def probed(self, endpoint: str, leaf: str = "leaf", days: float = 20) -> None:
         """A probe that saw the certificate, and what it made of the endpoint."""
         at = self.clock.now()
         with self.store.write() as tx:
@@ -89,7 +89,7 @@ async def desk(folder: Path) -> AsyncIterator[Desk]:
 
 async def test_a_server_that_nobody_reaches_gets_every_reminder_once(tmp_path: Path) -> None:
     async with desk(tmp_path) as at:
-        at.visited("failed:dns")
+        at.probed("failed:dns")
         assert await at.later(21 * DAY) == ["warning 14", "warning 7", "error 3", "error 1", "error 0"]
         assert len(at.told) == 5
         assert at.waiting() == {event.id for event in at.reminders()}
@@ -98,13 +98,13 @@ async def test_a_server_that_nobody_reaches_gets_every_reminder_once(tmp_path: P
 
 async def test_the_end_itself_is_left_to_the_probe_of_a_server_that_answers(tmp_path: Path) -> None:
     async with desk(tmp_path) as at:
-        at.visited("verified")
+        at.probed("verified")
         assert await at.later(21 * DAY) == ["warning 14", "warning 7", "error 3", "error 1"]
 
 
 async def test_what_was_told_before_a_restart_is_not_told_again(tmp_path: Path) -> None:
     async with desk(tmp_path) as at:
-        at.visited("failed:dns")
+        at.probed("failed:dns")
         assert await at.later(7 * DAY) == ["warning 14"]
     async with desk(tmp_path) as at:
         at.clock.advance(7 * DAY)
@@ -117,7 +117,7 @@ async def test_a_clock_that_was_just_stepped_says_nothing_about_dates(
     tmp_path: Path, step: timedelta
 ) -> None:
     async with desk(tmp_path) as at:
-        at.visited("failed:dns", days=14.5)
+        at.probed("failed:dns", days=14.5)
         at.clock.wall += step
         await at.chore.run()
         assert at.reminders() == []

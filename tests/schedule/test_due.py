@@ -99,7 +99,7 @@ def test_a_cron_line_counts_in_its_own_zone_and_makes_every_probe_full() -> None
         ("0 * * * *", datetime(2026, 3, 29, 0, 30, tzinfo=UTC), [(29, 1, 0), (29, 2, 0)]),
     ],
 )
-def test_the_edges_of_summer_time_neither_leave_a_visit_out_nor_double_it(
+def test_the_edges_of_summer_time_neither_leave_a_probe_out_nor_double_it(
     line: str, day: datetime, fires: list[tuple[int, int, int]]
 ) -> None:
     berlin, at, seen = due_times(schedule=line, timezone="Europe/Berlin"), day, []
@@ -113,11 +113,11 @@ def test_the_edges_of_summer_time_neither_leave_a_visit_out_nor_double_it(
     ("first", "nights"),
     [
         (datetime(2026, 3, 28, tzinfo=UTC), ["28 02:30", "29 03:30", "30 02:30"]),
-        # The hour that comes twice has two visits: one too many says nothing twice.
+        # The hour that comes twice has two probes: one too many says nothing twice.
         (datetime(2026, 10, 24, tzinfo=UTC), ["24 02:30", "25 02:30", "25 02:30", "26 02:30"]),
     ],
 )
-def test_a_nightly_visit_in_the_hour_that_is_missing_or_doubled_is_never_left_out(
+def test_a_nightly_probe_in_the_hour_that_is_missing_or_doubled_is_never_left_out(
     first: datetime, nights: list[str]
 ) -> None:
     berlin, at, seen = due_times(schedule="30 2 * * *", timezone="Europe/Berlin"), first, []
@@ -131,7 +131,7 @@ def test_a_nightly_visit_in_the_hour_that_is_missing_or_doubled_is_never_left_ou
     ("line", "longest"),
     [("0 3 * * *", timedelta(days=2)), ("0 3 * * mon-fri", timedelta(days=6)), ("* * * * *", SHORTEST_GAP)],
 )
-def test_two_missed_visits_are_a_gap(line: str, longest: timedelta) -> None:
+def test_two_missed_probes_are_a_gap(line: str, longest: timedelta) -> None:
     assert due_times(schedule=line).overdue_after == longest
 
 
@@ -145,7 +145,7 @@ def test_a_cron_line_that_never_comes_is_never_due() -> None:
 
 
 @pytest.mark.parametrize(("fleet", "longest"), [(1, timedelta(0)), (10, timedelta(seconds=3))])
-def test_a_small_fleet_is_visited_soon_after_the_start(fleet: int, longest: timedelta) -> None:
+def test_a_small_fleet_is_probed_soon_after_the_start(fleet: int, longest: timedelta) -> None:
     assert all(NOW <= first_due(f"s{number}", NOW, fleet) <= NOW + longest for number in range(fleet))
 
 

@@ -15,8 +15,8 @@ def request(server: str, *, priority: int = 0, trigger: Trigger = Trigger.INTERV
     return ProbeRequest(server=server, due_at=NOW, trigger=trigger, depth=Depth.LIGHT, priority=priority)
 
 
-class Visits:
-    """A handler whose visits end when the test says so."""
+class Probes:
+    """A handler whose probes end when the test says so."""
 
     def __init__(self) -> None:
         self.started: list[str] = []
@@ -59,63 +59,63 @@ async def settle() -> None:
         await asyncio.sleep(0)
 
 
-async def test_at_most_a_few_visits_run_at_a_time() -> None:
-    queue, visits = make(concurrency=2), Visits()
+async def test_at_most_a_few_probes_run_at_a_time() -> None:
+    queue, probes = make(concurrency=2), Probes()
     for name in ("a", "b", "c"):
         queue.put(request(name))
     async with asyncio.TaskGroup() as group:
-        runner = group.create_task(queue.run(visits))
-        await visits.until_started(2)
+        runner = group.create_task(queue.run(probes))
+        await probes.until_started(2)
         await settle()
-        assert visits.running == {"a", "b"}
-        visits.finish("a")
-        await visits.until_started(3)
-        assert visits.running == {"b", "c"}
+        assert probes.running == {"a", "b"}
+        probes.finish("a")
+        await probes.until_started(3)
+        assert probes.running == {"b", "c"}
         runner.cancel()
 
 
-async def test_a_server_is_visited_once_at_a_time_whatever_asked_for_it() -> None:
-    queue, visits = make(), Visits()
+async def test_a_server_is_probed_once_at_a_time_whatever_asked_for_it() -> None:
+    queue, probes = make(), Probes()
     queue.put(request("a"))
     queue.put(request("a", trigger=Trigger.DEPLOY))
     async with asyncio.TaskGroup() as group:
-        runner = group.create_task(queue.run(visits))
-        await visits.until_started(1)
+        runner = group.create_task(queue.run(probes))
+        await probes.until_started(1)
         await settle()
-        assert visits.started == ["a"]
+        assert probes.started == ["a"]
         assert "a" in queue.busy()
-        visits.finish("a")
-        await visits.until_started(2)
+        probes.finish("a")
+        await probes.until_started(2)
         runner.cancel()
 
 
 async def test_servers_on_one_host_wait_for_each_other_while_others_go_on() -> None:
-    queue, visits = make(per_host=1), Visits()
+    queue, probes = make(per_host=1), Probes()
     for name in ("host/a", "host/b", "other/c"):
         queue.put(request(name))
     async with asyncio.TaskGroup() as group:
-        runner = group.create_task(queue.run(visits))
-        await visits.until_started(2)
+        runner = group.create_task(queue.run(probes))
+        await probes.until_started(2)
         await settle()
-        assert visits.running == {"host/a", "other/c"}
-        visits.finish("host/a")
-        await visits.until_started(3)
-        assert visits.running == {"host/b", "other/c"}
+        assert probes.running == {"host/a", "other/c"}
+        probes.finish("host/a")
+        await probes.until_started(3)
+        assert probes.running == {"host/b", "other/c"}
         runner.cancel()
 
 
 async def test_a_deploy_goes_before_the_interval() -> None:
-    queue, visits = make(concurrency=1), Visits()
+    queue, probes = make(concurrency=1), Probes()
     queue.put(request("slow"))
     queue.put(request("deployed", priority=10))
     async with asyncio.TaskGroup() as group:
-        runner = group.create_task(queue.run(visits))
-        await visits.until_started(1)
-        assert visits.started == ["deployed"]
+        runner = group.create_task(queue.run(probes))
+        await probes.until_started(1)
+        assert probes.started == ["deployed"]
         runner.cancel()
 
 
-async def test_a_bug_in_one_visit_is_logged_and_the_next_one_goes_on(
+async def test_a_bug_in_one_probe_is_logged_and_the_next_one_goes_on(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     queue, seen = make(concurrency=1), []
@@ -139,29 +139,29 @@ async def test_a_bug_in_one_visit_is_logged_and_the_next_one_goes_on(
 
 
 async def test_draining_waits_for_what_runs_and_starts_nothing_more() -> None:
-    queue, visits = make(concurrency=1), Visits()
+    queue, probes = make(concurrency=1), Probes()
     queue.put(request("a"))
     queue.put(request("b"))
-    runner = asyncio.create_task(queue.run(visits))
-    await visits.until_started(1)
+    runner = asyncio.create_task(queue.run(probes))
+    await probes.until_started(1)
     draining = asyncio.create_task(queue.drain(5))
     await settle()
-    visits.finish("a")
+    probes.finish("a")
     assert await draining
-    assert visits.started == ["a"]
+    assert probes.started == ["a"]
     runner.cancel()
 
 
 async def test_what_does_not_end_in_time_is_cancelled_and_cleans_up() -> None:
-    queue, visits = make(), Visits()
+    queue, probes = make(), Probes()
     queue.put(request("a"))
-    runner = asyncio.create_task(queue.run(visits))
-    await visits.until_started(1)
+    runner = asyncio.create_task(queue.run(probes))
+    await probes.until_started(1)
     assert not await queue.drain(0)
     runner.cancel()
     with pytest.raises(asyncio.CancelledError):
         await runner
-    assert visits.cancelled == ["a"]
+    assert probes.cancelled == ["a"]
     assert queue.depth() == 0
 
 

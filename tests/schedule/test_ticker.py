@@ -74,7 +74,7 @@ async def desk(
         store.close()
 
 
-async def test_what_is_due_is_handed_out_once_and_the_first_visit_is_a_full_one(tmp_path: Path) -> None:
+async def test_what_is_due_is_handed_out_once_and_the_first_probe_is_a_full_one(tmp_path: Path) -> None:
     async with desk(tmp_path, "a", "b") as at:
         await at.ticker.tick()
         assert sorted(at.take()) == [
@@ -85,7 +85,7 @@ async def test_what_is_due_is_handed_out_once_and_the_first_visit_is_a_full_one(
         assert at.take() == []
 
 
-async def test_the_next_visits_are_light_ones_an_interval_later(tmp_path: Path) -> None:
+async def test_the_next_probes_are_light_ones_an_interval_later(tmp_path: Path) -> None:
     async with desk(tmp_path, "a") as at:
         await at.ticker.tick()
         (request,) = (item for _, _, item in at.queue._waiting)
@@ -127,7 +127,7 @@ async def test_a_clock_that_was_stepped_back_keeps_nobody_waiting(
         assert [name for name, *_ in at.take()] == ["a"]
 
 
-async def test_a_clock_that_was_stepped_forward_makes_one_visit_not_many(tmp_path: Path) -> None:
+async def test_a_clock_that_was_stepped_forward_makes_one_probe_not_many(tmp_path: Path) -> None:
     async with desk(tmp_path, "a") as at:
         at.clock.wall += timedelta(days=3)
         await at.ticker.tick()
@@ -189,14 +189,14 @@ async def test_the_age_of_the_last_tick_tells_a_stuck_loop(tmp_path: Path) -> No
 
 async def test_workers_that_are_done_do_not_wait_for_the_next_second(tmp_path: Path) -> None:
     names = [f"server-{number}" for number in range(20)]
-    visited: list[str] = []
+    probed: list[str] = []
     done = asyncio.Event()
     async with desk(tmp_path, *names, concurrency=1, tick=timedelta(hours=1)) as at:
 
         async def handle(request: ProbeRequest) -> None:
             await at.store.transact(lambda tx: tx.request_done(request))
-            visited.append(request.server)
-            if len(visited) == len(names):
+            probed.append(request.server)
+            if len(probed) == len(names):
                 done.set()
 
         working = asyncio.create_task(at.queue.run(handle))
@@ -207,7 +207,7 @@ async def test_workers_that_are_done_do_not_wait_for_the_next_second(tmp_path: P
             await done.wait()
         await at.ticker.stop()
         working.cancel()
-    assert sorted(visited) == sorted(names)
+    assert sorted(probed) == sorted(names)
 
 
 async def test_a_step_that_the_database_refused_is_repaired_later(
@@ -232,7 +232,7 @@ async def test_a_step_that_the_database_refused_is_repaired_later(
         assert kept.next_due_at <= at.clock.now() + QUARTER
 
 
-async def test_a_server_that_its_due_time_has_passed_over_is_visited_and_named(
+async def test_a_server_that_its_due_time_has_passed_over_is_probed_and_named(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with desk(tmp_path, "a") as at:

@@ -159,7 +159,7 @@ async def test_a_rollout_over_two_replicas_is_waited_for(
         until = clock.now() + timedelta(seconds=40)
 
         def over() -> bool:
-            # Every visit meets the other replica, until both have the release.
+            # Every probe meets the other replica, until both have the release.
             new = clock.now() >= until or triggers(world).count("deploy") % 2
             world.sample.deploy("v2" if new else "v1")
             return world.outcome(release).state.over

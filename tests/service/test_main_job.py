@@ -105,7 +105,7 @@ async def test_an_outage_is_one_alert_with_its_root_cause_and_one_when_it_is_ove
     assert len(receiver.messages) == 2
 
 
-async def test_a_server_that_is_removed_from_the_configuration_is_not_visited_any_more(world: World) -> None:
+async def test_a_server_that_is_removed_from_the_configuration_is_not_probed_any_more(world: World) -> None:
     async with world.running():
         await world.rounds(1)
     before = world.runs()

@@ -34,7 +34,7 @@ def uplink(world: World) -> Uplink:
     return uplink
 
 
-def all_visited(world: World, times: int = 1) -> bool:
+def all_probed(world: World, times: int = 1) -> bool:
     return all(world.runs(host) >= times for host in HOSTS)
 
 
@@ -44,7 +44,7 @@ async def test_it_is_one_message_one_when_it_is_over_and_no_state_moves(
 ) -> None:
     world.monitor = canary
     async with world.running():
-        await clock.advance_until(lambda: all_visited(world))
+        await clock.advance_until(lambda: all_probed(world))
         uplink.cut = {*HOSTS, "canary.test"}
         await clock.advance_until(lambda: len(receiver.messages) == 1, step_s=5)
     async with world.running():  # a restart in the middle of it
@@ -53,7 +53,7 @@ async def test_it_is_one_message_one_when_it_is_over_and_no_state_moves(
         uplink.cut = set()
         await clock.advance_until(lambda: len(receiver.messages) == 2, step_s=5)
         before = world.runs(HOSTS[0])
-        await clock.advance_until(lambda: all_visited(world, before + 3), step_s=60)
+        await clock.advance_until(lambda: all_probed(world, before + 3), step_s=60)
     began, over = (message["title"] for message in receiver.messages)
     assert "offline - 3 of 3 hosts cannot be reached" in began
     assert "online again after 1 h" in over
@@ -66,7 +66,7 @@ async def test_while_the_canary_answers_it_is_the_servers(
 ) -> None:
     world.monitor = f'canary_url = "http://canary.test:{urlsplit(world.servers[HOSTS[0]]).port}/"'
     async with world.running():
-        await clock.advance_until(lambda: all_visited(world))
+        await clock.advance_until(lambda: all_probed(world))
         uplink.cut = set(HOSTS)
         await clock.advance_until(lambda: world.kinds().count(EventKind.CHANGE) == 3, step_s=5)
     assert EventKind.MONITOR_OFFLINE not in world.kinds()
@@ -76,7 +76,7 @@ async def test_one_host_of_three_is_an_outage_of_its_own(
     world: World, clock: MovedClock, receiver: Receiver, uplink: Uplink
 ) -> None:
     async with world.running():
-        await clock.advance_until(lambda: all_visited(world))
+        await clock.advance_until(lambda: all_probed(world))
         uplink.cut = {HOSTS[0]}
         await clock.advance_until(lambda: len(receiver.messages) == 1, step_s=5)
     assert HOSTS[0] in receiver.messages[0]["title"]

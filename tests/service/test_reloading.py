@@ -114,7 +114,7 @@ async def test_a_broken_file_changes_nothing_and_is_told_once(world: World, rece
     assert world.kinds().count(EventKind.SERVER_ADDED) == 1
 
 
-async def test_a_shorter_interval_brings_the_next_visit_forward(world: World) -> None:
+async def test_a_shorter_interval_brings_the_next_probe_forward(world: World) -> None:
     world.interval = "12h"
     async with world.running() as service:
         await world.rounds(1)

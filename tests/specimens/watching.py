@@ -1,4 +1,4 @@
-"""A specimen under watch: real visits over loopback, a real database, and a clock that the test moves."""
+"""A specimen under watch: real probes over loopback, a real database, and a clock that the test moves."""
 
 import ssl
 from collections.abc import AsyncIterator
@@ -18,7 +18,7 @@ from driftwatch.store.ports import ServerRecord
 from driftwatch.store.sqlite import SqliteStore
 from tests.clocks import StandingClock
 from tests.specimens.mcp import Mcp
-from tests.specimens.visiting import TAKEN_AT, Visit, visiting
+from tests.specimens.running import TAKEN_AT, Running, running
 
 SERVER = "specimen"
 
@@ -27,17 +27,17 @@ SERVER = "specimen"
 class Watch:
     """One server and everything that was said about it."""
 
-    visit: Visit
+    running: Running
     store: SqliteStore
     clock: StandingClock
     options: dict[str, Any]
-    """Of every visit: limits, a resolver, fields of the target."""
+    """Of every probe: limits, a resolver, fields of the target."""
     last: Report | None = None
 
     @property
     def server(self) -> Mcp:
         """What is being watched; change it to make a release."""
-        return self.visit.mcp
+        return self.running.mcp
 
     async def look(
         self,
@@ -47,7 +47,7 @@ class Watch:
         depth: Depth = Depth.FULL,
         trigger: Trigger = Trigger.INTERVAL,
     ) -> Report:
-        """Make so many visits; the report of the last one."""
+        """Make so many probes; the report of the last one."""
         for _ in range(times):
             self.clock.advance(every)
             request = ProbeRequest(server=SERVER, due_at=self.clock.now(), trigger=trigger, depth=depth)
@@ -58,14 +58,14 @@ class Watch:
         return self.last
 
     def state(self, check: str) -> tuple[State, str | None]:
-        """State and code of one check at the last visit."""
+        """State and code of one check at the last probe."""
         assert self.last is not None
         result = self.last.result(check)
         return result.state, result.code
 
     @property
     def pairs(self) -> list[str | None]:
-        """The fingerprint of each surface at the last visit; None where there is none."""
+        """The fingerprint of each surface at the last probe; None where there is none."""
         assert self.last is not None
         prints = [surface.fingerprint for surface in self.last.surfaces]
         return [None if one is None else one.pair for one in prints]
@@ -79,7 +79,7 @@ class Watch:
 
     @property
     def messages(self) -> list[set[EventKind]]:
-        """What was told, message by message: the events of one visit go into one."""
+        """What was told, message by message: the events of one probe go into one."""
         runs: dict[str | None, set[EventKind]] = {}
         for event in self.alerts:
             runs.setdefault(event.run, set()).add(event.kind)
@@ -87,7 +87,7 @@ class Watch:
 
     @property
     def _observer(self) -> Observer:
-        target = Target(name=SERVER, url=self.visit.loopback.url(), **_target(self.options))
+        target = Target(name=SERVER, url=self.running.loopback.url(), **_target(self.options))
         watched = Watched(
             target=target,
             tags=(),
@@ -105,8 +105,8 @@ class Watch:
         )
 
     async def _probe(self, target: Target, *, depth: Depth, trigger: Trigger) -> Evidence:
-        del target  # the visit makes the same one
-        evidence = await self.visit.probe(depth=depth, trigger=trigger, **self.options)
+        del target  # the probe makes the same one
+        evidence = await self.running.probe(depth=depth, trigger=trigger, **self.options)
         return replace(evidence, taken_at=self.clock.now())
 
 
@@ -118,14 +118,14 @@ def _target(options: dict[str, Any]) -> dict[str, Any]:
 async def watching(
     mcp: Mcp | None, folder: Path, *, context: ssl.SSLContext | None = None, **options: Any
 ) -> AsyncIterator[Watch]:
-    async with visiting(mcp, context=context) as visit:
+    async with running(mcp, context=context) as server:
         store = SqliteStore(folder / "driftwatch.db")
         store.migrate()
         clock = StandingClock(TAKEN_AT)
         record = ServerRecord(
             name=SERVER,
-            url=visit.loopback.url(),
-            host=f"127.0.0.1:{visit.loopback.port}",
+            url=server.loopback.url(),
+            host=f"127.0.0.1:{server.loopback.port}",
             credential="anonymous",
             revision="r1",
             next_due_at=clock.now(),
@@ -134,6 +134,6 @@ async def watching(
         with store.write() as tx:
             tx.import_servers([record], clock.now())
         try:
-            yield Watch(visit=visit, store=store, clock=clock, options=options)
+            yield Watch(running=server, store=store, clock=clock, options=options)
         finally:
             store.close()

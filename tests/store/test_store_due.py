@@ -323,7 +323,7 @@ def quarters() -> Callable[[ServerRecord, datetime], Schedule]:
     return plan
 
 
-def test_the_next_visit_is_the_earliest_of_all(store: Store, world: World) -> None:
+def test_the_next_probe_is_the_earliest_of_all(store: Store, world: World) -> None:
     world.take()
     world.add("api", "later", "much-later", due=START + 5 * MINUTE)
     assert world.next_due() == START + 5 * MINUTE

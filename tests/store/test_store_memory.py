@@ -36,7 +36,7 @@ STEPS = st.tuples(
 
 
 class StoredTimeline(Timeline):
-    """A timeline whose memory goes through the store at every visit."""
+    """A timeline whose memory goes through the store at every probe."""
 
     world: World
 
@@ -44,8 +44,8 @@ class StoredTimeline(Timeline):
         self.world = world
         return self
 
-    def visit(self, view: View, depth: Depth, trigger: Trigger) -> tuple[Memory | None, Memory]:
-        """What the state machine and what the store remembers after one visit."""
+    def compare(self, view: View, depth: Depth, trigger: Trigger) -> tuple[Memory | None, Memory]:
+        """What the state machine and what the store remembers after one probe."""
         before = self.memory
         self.probe(view, depth=depth, trigger=trigger)
         report = self.report(view, depth, trigger)
@@ -62,7 +62,7 @@ class StoredTimeline(Timeline):
         lists = tuple(
             tool_list(tools, era=era.value, credential=self.credential) for era, tools in view.tools.items()
         )
-        run = RunRecord(id=f"run-{self.visits}", request=asked, report=report, toolsets=lists)
+        run = RunRecord(id=f"run-{self.made}", request=asked, report=report, toolsets=lists)
         assert tx.record_run(run)
         plans = [
             DeliveryPlan(event=event.id, channel="chat", not_before=event.at)
@@ -83,7 +83,7 @@ def test_the_store_remembers_what_the_state_machine_says(
     for index, depth, trigger, seconds in steps:
         # A view often lasts, else nothing would ever be confirmed.
         for _ in range(random.choice([1, 1, 3])):
-            expected, stored = timeline.visit(VIEWS[index], depth, trigger)
+            expected, stored = timeline.compare(VIEWS[index], depth, trigger)
             assert stored == expected
             timeline.now += timedelta(seconds=seconds)
 
@@ -92,7 +92,7 @@ def test_every_event_of_a_long_history_is_stored_once_and_waits_for_its_channel(
     timeline = StoredTimeline().through(world)
     for view in (HEALTHY, down(), down(), down(), HEALTHY, HEALTHY, HEALTHY, HEALTHY.offering("abcd")):
         for _ in range(2):
-            timeline.visit(view, Depth.FULL, Trigger.INTERVAL)
+            timeline.compare(view, Depth.FULL, Trigger.INTERVAL)
             timeline.now += timedelta(minutes=15)
 
     with world.store.read() as reader:

@@ -56,7 +56,7 @@ def test_an_event_says_in_which_messages_it_was_told(world: World) -> None:
     assert (mail.channel, mail.message) == ("mail", None)
 
 
-def test_a_server_keeps_the_transcript_of_its_last_visit_of_each_depth(world: World) -> None:
+def test_a_server_keeps_the_transcript_of_its_last_probe_of_each_depth(world: World) -> None:
     for said, depth in [("one", Depth.LIGHT), ("all", Depth.FULL), ("two", Depth.LIGHT)]:
         taken_at = world.clock.advance(HOUR)
         asked = request("api", taken_at, depth=depth)

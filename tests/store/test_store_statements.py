@@ -91,7 +91,7 @@ def test_what_runs_often_never_reads_a_whole_table(world: World) -> None:
         (servers.STATES, {"server": 1}),
         (servers.OPEN_INCIDENTS, {"server": 1}),
         (servers.CONFIRMED_TOOLSETS_OF, {"server": 1}),
-        (due.NEXT_VISIT, {}),
+        (due.NEXT_PROBE, {}),
         (outbox.DUE_CHANNELS, {"now": START}),
         (outbox.PENDING_DELIVERIES, {"channels": ["chat"], "limit": 10}),
         (outbox.WAITING_CHANNELS, {"channels": ["chat"]}),

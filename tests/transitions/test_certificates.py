@@ -166,7 +166,7 @@ class TestRenewals:
 
 
 def in_turn(old: View, new: View, *, since: datetime = START, until: datetime) -> Callable[[datetime], View]:
-    """A CDN that rolls a certificate out: until its end each visit meets the one or the other by chance."""
+    """A CDN that rolls a certificate out: until its end each probe meets the one or the other by chance."""
     chance = random.Random(1)
 
     def show(now: datetime) -> View:

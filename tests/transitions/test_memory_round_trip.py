@@ -54,7 +54,7 @@ def write(store: Store, timeline: Timeline, report: Report, view: View) -> None:
     with store.write() as tx:
         tx.lock_server("api")
         assert tx.record_run(
-            RunRecord(id=f"run-{timeline.visits}", request=request, report=report, toolsets=records)
+            RunRecord(id=f"run-{timeline.made}", request=request, report=report, toolsets=records)
         )
         tx.apply("api", timeline.changes, ())
 

@@ -60,35 +60,35 @@ TOLD = frozenset(
 
 
 @dataclass(frozen=True)
-class Visit:
+class Probe:
     view: View
     after: int
     depth: Depth
     trigger: Trigger
 
 
-visits = st.builds(
-    Visit,
+probes = st.builds(
+    Probe,
     view=st.sampled_from(VIEWS),
     after=st.sampled_from([15, 30, 45, 900, 3600, 8 * 3600]),
     depth=st.sampled_from(Depth),
     trigger=st.sampled_from([Trigger.INTERVAL, Trigger.CONFIRM, Trigger.DEPLOY]),
 )
-stretches = st.lists(st.tuples(visits, st.integers(1, 5)), max_size=14)
-"""Some visits in a row see the same: otherwise next to nothing would ever be confirmed."""
+stretches = st.lists(st.tuples(probes, st.integers(1, 5)), max_size=14)
+"""Some probes in a row see the same: otherwise next to nothing would ever be confirmed."""
 
 
-def walk(timeline: Timeline, history: Sequence[tuple[Visit, int]]) -> None:
-    for visit, times in history:
+def walk(timeline: Timeline, history: Sequence[tuple[Probe, int]]) -> None:
+    for probe, times in history:
         for _ in range(times):
-            timeline.now += timedelta(seconds=visit.after)
+            timeline.now += timedelta(seconds=probe.after)
             before = timeline.memory
-            timeline.probe(visit.view, depth=visit.depth, trigger=visit.trigger)
+            timeline.probe(probe.view, depth=probe.depth, trigger=probe.trigger)
             assert timeline.memory
             if before is not None:
                 every_event_stands_for_a_change(before, timeline.memory, timeline.changes)
                 every_change_has_its_event(before, timeline.memory, timeline.changes)
-            what_is_blocked_says_nothing(timeline.changes, visit.view)
+            what_is_blocked_says_nothing(timeline.changes, probe.view)
             what_belongs_into_the_history_is_no_alert(timeline.changes)
             incidents_and_states_agree(timeline.memory)
             stretches_follow_each_other(before, timeline.changes)
@@ -158,7 +158,7 @@ def everything_about_incidents_was_said(events: Sequence[Event], all_changes: Se
 @settings(max_examples=120, deadline=None)
 @given(stretches)
 def test_every_confirmed_change_is_one_event_and_nothing_else_is(
-    history: list[tuple[Visit, int]],
+    history: list[tuple[Probe, int]],
 ) -> None:
     timeline = Timeline()
     walk(timeline, history)
@@ -167,15 +167,15 @@ def test_every_confirmed_change_is_one_event_and_nothing_else_is(
 
 
 @settings(max_examples=60, deadline=None)
-@given(stretches, visits)
+@given(stretches, probes)
 def test_what_was_said_last_is_true_and_then_there_is_silence(
-    history: list[tuple[Visit, int]], last: Visit
+    history: list[tuple[Probe, int]], last: Probe
 ) -> None:
     timeline = Timeline()
     all_changes = []
-    for visit in (*history, (replace(last, after=900, depth=Depth.FULL, trigger=Trigger.INTERVAL), 30)):
-        for _ in range(visit[1]):
-            walk(timeline, [(visit[0], 1)])
+    for probe in (*history, (replace(last, after=900, depth=Depth.FULL, trigger=Trigger.INTERVAL), 30)):
+        for _ in range(probe[1]):
+            walk(timeline, [(probe[0], 1)])
             all_changes.append(timeline.changes)
     everything_about_incidents_was_said(timeline.events, all_changes)
     assert timeline.memory
@@ -206,7 +206,7 @@ def test_whatever_a_server_does_it_is_not_probed_without_pause(data: st.DataObje
     timeline = Timeline()
     views = data.draw(st.lists(st.sampled_from(VIEWS), min_size=1, max_size=6))
     sequence = data.draw(st.lists(st.sampled_from(views), min_size=1, max_size=40))
-    timeline.run(timedelta(hours=12), lambda _: sequence[timeline.visits % len(sequence)])
+    timeline.run(timedelta(hours=12), lambda _: sequence[timeline.made % len(sequence)])
     regular, closer = 12 * 4, 2 * Policy().reprobes
     # What comes out of calm is looked at again at once, whatever was spent on answers that take turns.
-    assert timeline.visits < 3 * regular + closer
+    assert timeline.made < 3 * regular + closer

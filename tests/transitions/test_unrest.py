@@ -226,7 +226,7 @@ class TestUnsettled:
         numbers = iter(range(1_000))
         timeline.run(HOUR, lambda _: HEALTHY.offering(f"abc{next(numbers)}"))
         assert [text.split()[1] for text in timeline.alerts] == ["unsettled"]
-        assert timeline.visits < 60
+        assert timeline.made < 60
 
     def test_two_blips_are_two_blips(self) -> None:
         timeline = Timeline()
@@ -246,9 +246,9 @@ class TestUnsettled:
             timeline.probe(HEALTHY)
             timeline.now += timedelta(seconds=15)
         assert timeline.changes.confirm  # it left twice: watched more closely for a while
-        before = timeline.visits
+        before = timeline.made
         timeline.run(timedelta(minutes=10), HEALTHY)
-        assert timeline.visits - before <= 6
+        assert timeline.made - before <= 6
         assert timeline.changes.confirm is None
 
 

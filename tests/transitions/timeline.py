@@ -86,7 +86,7 @@ class View:
     tools: Mapping[Era, str] = field(default_factory=lambda: {Era.MODERN: "abc"})
     leaf: str | None = None
     ends: datetime | None = None
-    """The end of the leaf; 60 days from its first visit without one."""
+    """The end of the leaf; 60 days from its first probe without one."""
 
     def but(self, **states: str) -> "View":
         """The same with other states; ``__`` stands for the slash, ``_`` for the dash."""
@@ -153,7 +153,7 @@ def result(check: str, value: str, cause: str | None = None, version: int = 1) -
 
 @dataclass
 class Timeline:
-    """A simulated service that watches one server whose view depends on the time, or on the visit."""
+    """A simulated service that watches one server whose view depends on the time, or on the probe."""
 
     policy: Policy = field(default_factory=Policy)
     interval: timedelta = timedelta(minutes=15)
@@ -171,7 +171,8 @@ class Timeline:
     memory: Memory | None = None
     events: list[Event] = field(default_factory=list)
     changes: Changes = field(default_factory=Changes)
-    visits: int = 0
+    made: int = 0
+    """Probes so far."""
 
     def __post_init__(self) -> None:
         self.next_light = self.next_full = self.now
@@ -194,10 +195,10 @@ class Timeline:
     def probe(
         self, view: View, *, depth: Depth = Depth.FULL, trigger: Trigger = Trigger.INTERVAL
     ) -> list[str]:
-        """One visit now: what it makes the service say."""
-        self.visits += 1
+        """One probe now: what it makes the service say."""
+        self.made += 1
         report = self.report(view, depth, trigger)
-        run = f"run-{self.visits}"
+        run = f"run-{self.made}"
         changes = self._decide(report, view, run)
         assert changes == self._decide(report, view, run), "a replay says something else"
         self.memory = apply(self.memory, changes, report)
@@ -206,7 +207,7 @@ class Timeline:
         return [line(event) for event in changes.events if event.alerts]
 
     def probes(self, number: int, view: View, **how: Depth | Trigger) -> list[str]:
-        """Several visits, half a minute apart."""
+        """Several probes, half a minute apart."""
         said = []
         for _ in range(number):
             said += self.probe(view, **how)  # type: ignore[arg-type]

@@ -96,7 +96,7 @@ class Scene:
         with self.store.write() as tx:
             tx.import_servers(records, at)
 
-    def visit(
+    def probe(
         self,
         name: str,
         at: datetime,
@@ -348,29 +348,29 @@ def build(store: Store) -> Scene:
     quiet = dict.fromkeys(("errors/tool-arguments", "timeouts/slow-tool", "logs/credentials"), NO_TOOL)
     long = {**quiet, "tool/description-too-long": LONG}
     for place, name in enumerate(("payments", "search", "catalogue", "invoices", "legacy-crm")):
-        scene.visit(name, NOW - 39 * DAY + place * MINUTE, quiet)
+        scene.probe(name, NOW - 39 * DAY + place * MINUTE, quiet)
     origin = {**quiet, "transport/origin": bad("accepted", "A foreign website is answered like any other.")}
-    scene.visit("payments", NOW - 12 * DAY, origin)
-    scene.visit("payments", NOW - 11 * DAY, quiet)
+    scene.probe("payments", NOW - 12 * DAY, origin)
+    scene.probe("payments", NOW - 11 * DAY, quiet)
     scene.deploy("payments", "v41", NOW - 5 * DAY, commit="3f9d0c1b7a5e", actor="octavia")
-    scene.visit("payments", NOW - 5 * DAY + MINUTE, long)
+    scene.probe("payments", NOW - 5 * DAY + MINUTE, long)
     did = DeployVerdict.BREAKING, "1 tool renamed, 1 parameter dropped, 1 tool added"
     words: dict[str, Any] = {"commit": "9c1e77ab04d2", "actor": "octavia", "previous_ref": "v41"}
     scene.deploy("payments", "v42", NOW - 3 * HOUR, *did, **words)
     last = {**long, "transport/content-type": TYPE, "release/fingerprint": DRIFT}
     ends = leaf("payments", NOW + 9 * DAY)
     after = NOW - 3 * HOUR + MINUTE
-    scene.visit("payments", after, last, tools=DRIFTED, trigger=Trigger.DEPLOY, certificate=ends)
-    scene.visit("payments", NOW - 4 * MINUTE, last, tools=DRIFTED, certificate=ends, transcript=TRANSCRIPT)
+    scene.probe("payments", after, last, tools=DRIFTED, trigger=Trigger.DEPLOY, certificate=ends)
+    scene.probe("payments", NOW - 4 * MINUTE, last, tools=DRIFTED, certificate=ends, transcript=TRANSCRIPT)
     scene.deploy("search", "2026.48", NOW - 2 * DAY)
-    scene.visit("search", NOW - 2 * DAY + MINUTE, long)
-    scene.visit("search", NOW - 7 * MINUTE, long)
+    scene.probe("search", NOW - 2 * DAY + MINUTE, long)
+    scene.probe("search", NOW - 7 * MINUTE, long)
     for minutes in (50, 6):
-        scene.visit("legacy-crm", NOW - minutes * MINUTE, {**blocked("refused"), ROOT: DOWN})
+        scene.probe("legacy-crm", NOW - minutes * MINUTE, {**blocked("refused"), ROOT: DOWN})
     closed = blocked("auth", seen=("tls", "transport", "network"))
-    scene.visit("partner-api", NOW - 2 * MINUTE, {**closed, ROOT: unseen("auth", "it asks for credentials")})
-    scene.visit("catalogue", NOW - 3 * MINUTE, quiet)
-    scene.visit("invoices", NOW - 9 * MINUTE, long)
+    scene.probe("partner-api", NOW - 2 * MINUTE, {**closed, ROOT: unseen("auth", "it asks for credentials")})
+    scene.probe("catalogue", NOW - 3 * MINUTE, quiet)
+    scene.probe("invoices", NOW - 9 * MINUTE, long)
     reason = "the new texts are known"
     with store.write() as tx:
         actions.silence(tx, servers=["invoices"], lasting=6 * HOUR, reason=reason, by="mara", now=NOW - HOUR)

@@ -256,7 +256,7 @@ async def test_nothing_a_server_says_becomes_markup_or_hides(pages: Pages) -> No
     said = {"exchanges": [exchange], "left_out": 0}
     scene.deploy("catalogue", HOSTILE, NOW, actor=HOSTILE, commit=HOSTILE, previous_ref=HOSTILE)
     found = {"transport/content-type": finding}
-    scene.visit("catalogue", NOW, found, tools=tools, instructions=HOSTILE, transcript=said)
+    scene.probe("catalogue", NOW, found, tools=tools, instructions=HOSTILE, transcript=said)
     paths = ["/", "/servers/catalogue", "/servers/catalogue/diff", "/events?server=catalogue", "/outbox"]
     listed = (await pages.get("/events?server=catalogue")).text
     for path in [*paths, *re.findall(r'href="(/events/[^"?]+)"', listed)]:

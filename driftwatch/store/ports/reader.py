@@ -110,7 +110,7 @@ class Reader(Protocol):
         """The certificates that a server showed, the newest first."""
 
     def transcripts(self, server: str) -> list[Transcript]:
-        """What was said on the last visit of each depth, the newest first."""
+        """What was said in the last probe of each depth, the newest first."""
 
     def intervals(
         self,

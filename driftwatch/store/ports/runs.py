@@ -62,7 +62,7 @@ class SeenCertificate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transcript:
-    """What was said on a server's last visit of one depth."""
+    """What was said in a server's last probe of one depth."""
 
     run: str
     depth: str

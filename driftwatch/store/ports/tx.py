@@ -72,10 +72,10 @@ class Tx(Reader, Protocol):
         """
 
     def postpone(self, server: str, not_before: datetime) -> None:
-        """Do not visit the server before this time (its Retry-After)."""
+        """Do not probe the server before this time (its Retry-After)."""
 
     def hasten(self, servers: Sequence[str], at: datetime, *, full: bool = False) -> None:
-        """Visit some servers at this time, unless they are due earlier; with ``full`` by a full probe."""
+        """Probe some servers at this time, unless they are due earlier; with ``full`` by a full probe."""
 
     def repair_due(self, now: datetime, schedule: Callable[[ServerRecord, datetime], Schedule]) -> int:
         """Bring due times that lie further away than the schedule allows back to it; how many.

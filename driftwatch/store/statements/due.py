@@ -1,4 +1,4 @@
-"""Who is visited when: due times and persisted requests."""
+"""Who is probed when: due times and persisted requests."""
 
 import sqlalchemy as sa
 from sqlalchemy import bindparam
@@ -7,7 +7,7 @@ from driftwatch.model import Trigger
 from driftwatch.store.columns import Moment
 from driftwatch.store.statements.schema import AT, NOW, WHICH_SERVER, requests, runs, servers
 
-HASTEN_VISIT = {
+HASTEN_PROBE = {
     column.name: sa.update(servers).where(
         servers.c.name.in_(bindparam("names", expanding=True)), servers.c.removed_at.is_(None), column > AT
     )
@@ -18,7 +18,7 @@ HASTEN_VISIT = {
 _due = sa.case(
     (servers.c.confirm_due_at < servers.c.next_due_at, servers.c.confirm_due_at), else_=servers.c.next_due_at
 )
-_visit_at = sa.case((servers.c.not_before > _due, servers.c.not_before), else_=_due)
+_probe_at = sa.case((servers.c.not_before > _due, servers.c.not_before), else_=_due)
 _held = sa.exists().where(
     requests.c.server_id == servers.c.id,
     sa.or_(requests.c.claimed_by.is_not(None), requests.c.trigger == Trigger.DEPLOY),
@@ -26,17 +26,17 @@ _held = sa.exists().where(
 
 DUE_SERVERS = (
     sa.select(servers)
-    .where(servers.c.removed_at.is_(None), _visit_at <= NOW)
-    .order_by(_visit_at, servers.c.id)
+    .where(servers.c.removed_at.is_(None), _probe_at <= NOW)
+    .order_by(_probe_at, servers.c.id)
     .limit(bindparam("limit"))
     .with_for_update(skip_locked=True)
 )
 OVERDUE = (
     sa.select(sa.func.count())
     .select_from(servers)
-    .where(servers.c.removed_at.is_(None), _visit_at < NOW, ~_held)
+    .where(servers.c.removed_at.is_(None), _probe_at < NOW, ~_held)
 )
-NEXT_VISIT = sa.select(sa.func.min(_visit_at)).where(servers.c.removed_at.is_(None), ~_held)
+NEXT_PROBE = sa.select(sa.func.min(_probe_at)).where(servers.c.removed_at.is_(None), ~_held)
 
 REQUESTS = (
     sa.select(requests, servers.c.name, servers.c.not_before)

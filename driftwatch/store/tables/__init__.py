@@ -3,7 +3,7 @@
 ::
 
     server ──┬── run                   one small row per probe: counts, never results
-             ├── transcript            what was said on the last visit of each depth
+             ├── transcript            what was said in the last probe of each depth
              ├── probe_request         what is handed out or waits, until its run is recorded
              ├── subject_state         the present, one row per check and toolset
              ├── standing              the present in four numbers

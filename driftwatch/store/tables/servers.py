@@ -1,4 +1,4 @@
-"""Servers, and every visit of them."""
+"""Servers, and every probe of them."""
 
 from datetime import datetime
 
@@ -98,7 +98,7 @@ class Run(Row, table=True):
 
 
 class TranscriptRow(Row, table=True):
-    """What was said on the last visit of each depth; the next one takes its place."""
+    """What was said in the last probe of each depth; the next one takes its place."""
 
     __tablename__ = "transcript"
 

@@ -82,7 +82,7 @@ class Filter:
 
 
 def is_overdue(next_due_at: datetime, now: datetime) -> bool:
-    """Whether a server should have been visited long ago."""
+    """Whether a server should have been probed long ago."""
     return now - next_due_at > OVERDUE_AFTER
 
 

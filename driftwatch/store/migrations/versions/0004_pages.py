@@ -1,4 +1,4 @@
-"""What the pages show: servers summed up, and what was said on their last visits."""
+"""What the pages show: servers summed up, and what was said in their last probes."""
 
 import sqlalchemy as sa
 from alembic import op

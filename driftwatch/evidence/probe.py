@@ -29,7 +29,7 @@ class Evidence:
     surfaces: tuple[Surface, ...]
     tls: Tls | Missing
     retry_after_s: float | None = None
-    """The longest pause that a 429 or 503 asked for (Retry-After): for the next visit, not for this one."""
+    """The longest pause that a 429 or 503 asked for (Retry-After): for the next probe, not for this one."""
     authorization: Authorization | Missing = NO_AUTHORIZATION
     # What only a full probe does, beside the conversation.
     addresses: Addresses | Missing = NEEDS_FULL

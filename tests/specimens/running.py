@@ -1,4 +1,4 @@
-"""Probing a specimen as the tests do: no pauses, a fixed clock."""
+"""Specimens that run, and can be probed as the tests do: no pauses, a fixed clock."""
 
 import ssl
 from collections.abc import AsyncIterator, Callable
@@ -20,7 +20,7 @@ TRUST = TrustStore()
 
 
 @dataclass
-class Visit:
+class Running:
     """A running specimen that can be probed."""
 
     mcp: Mcp
@@ -42,7 +42,7 @@ class Visit:
         url: str | None = None,
         **target: Any,
     ) -> Evidence:
-        """One visit; with a resolver the server has a name."""
+        """One probe; with a resolver the server has a name."""
         if resolver is not None:
             self.loopback.host = "localhost"
         return await probe(
@@ -62,27 +62,27 @@ class Visit:
 
 
 @asynccontextmanager
-async def visiting(mcp: Mcp | None = None, *, context: ssl.SSLContext | None = None) -> AsyncIterator[Visit]:
+async def running(mcp: Mcp | None = None, *, context: ssl.SSLContext | None = None) -> AsyncIterator[Running]:
     """Run a server, with TLS where there is a context."""
-    server = mcp or Mcp()
-    async with serving(server.respond, greet=server.greet, context=context) as loopback:
-        yield Visit(mcp=server, loopback=loopback)
+    mcp = mcp or Mcp()
+    async with serving(mcp.respond, greet=mcp.greet, context=context) as loopback:
+        yield Running(mcp=mcp, loopback=loopback)
 
 
 @asynccontextmanager
-async def at_home(specimen: Specimen) -> AsyncIterator[Visit]:
+async def at_home(specimen: Specimen) -> AsyncIterator[Running]:
     """Run a specimen in whatever it needs around it."""
     context = specimen.certificate() if specimen.certificate else None
     if specimen.handshake_only and context is not None:
-        with serve_openssl(b"", context) as server:
-            loopback = Loopback(Mcp().respond, port=server.port, tls=True, turned_away=1)
-            yield Visit(mcp=Mcp(), loopback=loopback, now=_now)
+        with serve_openssl(b"", context) as silent:
+            loopback = Loopback(Mcp().respond, port=silent.port, tls=True, turned_away=1)
+            yield Running(mcp=Mcp(), loopback=loopback, now=_now)
         return
-    async with visiting(specimen.make(), context=context) as visit:
-        visit.loopback.tls = specimen.secure
+    async with running(specimen.make(), context=context) as server:
+        server.loopback.tls = specimen.secure
         # Certificates are as old as this process.
-        visit.now = _now if specimen.secure else visit.now
-        yield visit
+        server.now = _now if specimen.secure else server.now
+        yield server
 
 
 def _now() -> datetime:

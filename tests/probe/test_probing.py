@@ -12,10 +12,10 @@ from driftwatch.model import Era
 from driftwatch.probe import Credential, Limits, Target
 from tests.specimens.http import Answer, Incoming, serving
 from tests.specimens.mcp import Mcp
-from tests.specimens.visiting import Visit, visiting
+from tests.specimens.running import Running, running
 
 
-async def test_a_cancelled_visit_ends_its_session_before_it_goes() -> None:
+async def test_a_cancelled_probe_ends_its_session_before_it_goes() -> None:
     stuck = asyncio.Event()
 
     class Stuck(Mcp):
@@ -25,29 +25,29 @@ async def test_a_cancelled_visit_ends_its_session_before_it_goes() -> None:
                 await asyncio.Event().wait()
             return await super().respond(incoming)
 
-    async with visiting(Stuck(modern=False)) as visit:
-        task = asyncio.create_task(visit.probe())
+    async with running(Stuck(modern=False)) as server:
+        task = asyncio.create_task(server.probe())
         await stuck.wait()
-        assert visit.mcp.open_sessions
+        assert server.mcp.open_sessions
         task.cancel()
         await asyncio.sleep(0)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        assert visit.asked[-1] == "DELETE"
-        assert not visit.mcp.open_sessions
+        assert server.asked[-1] == "DELETE"
+        assert not server.mcp.open_sessions
 
 
-async def test_a_visit_that_runs_into_its_deadline_keeps_what_it_saw_and_ends_its_session() -> None:
+async def test_a_probe_that_runs_into_its_deadline_keeps_what_it_saw_and_ends_its_session() -> None:
     class Stuck(Mcp):
         async def respond(self, incoming: Incoming) -> Answer:
             if incoming.rpc_method == "tools/list":
                 await asyncio.Event().wait()
             return await super().respond(incoming)
 
-    async with visiting(Stuck(modern=False)) as visit:
-        evidence = await visit.probe(limits=Limits(timeout_s=1, deadline_s=1))
-        assert not visit.mcp.open_sessions
+    async with running(Stuck(modern=False)) as server:
+        evidence = await server.probe(limits=Limits(timeout_s=1, deadline_s=1))
+        assert not server.mcp.open_sessions
     (surface,) = evidence.surfaces
     assert not isinstance(surface.listing, Missing)
     assert surface.listing.fault is not None
@@ -56,23 +56,23 @@ async def test_a_visit_that_runs_into_its_deadline_keeps_what_it_saw_and_ends_it
 
 
 async def test_a_port_where_nobody_listens_is_evidence_too() -> None:
-    async with visiting() as visit:
+    async with running() as server:
         pass
-    evidence = await visit.probe()
+    evidence = await server.probe()
     assert (evidence.outcome.code, evidence.outcome.reachable) == ("refused", False)
     assert isinstance(evidence.openings, Missing)
     assert (evidence.openings.code, evidence.openings.cause) == ("refused", "transport/endpoint")
     assert evidence.surfaces == ()
 
 
-async def test_settings_name_what_shaped_the_visit_without_secrets() -> None:
-    async with visiting() as visit:
-        evidence = await visit.probe(
+async def test_settings_name_what_shaped_the_probe_without_secrets() -> None:
+    async with running() as server:
+        evidence = await server.probe(
             path="/mcp?key=s3cret",
             credential=Credential.bearer("ci", "s3cret-token"),
             checks_off=("tls/chain",),
         )
-    assert evidence.url == visit.loopback.url("/mcp?key=***")
+    assert evidence.url == server.loopback.url("/mcp?key=***")
     assert evidence.settings["checks_off"] == ["tls/chain"]
     assert evidence.settings["timeout_s"] == 20.0
     assert "s3cret" not in str(to_json(evidence))
@@ -96,24 +96,24 @@ def context(authority: trustme.CA, *names: str) -> ssl.SSLContext:
     return server
 
 
-async def test_a_visit_over_tls_brings_the_certificate_of_its_own_connection(
+async def test_a_probe_over_tls_brings_the_certificate_of_its_own_connection(
     authority: trustme.CA, ca_file: Path
 ) -> None:
     mcp = Mcp()
     async with serving(mcp.respond, context=context(authority, "localhost"), host="localhost") as loopback:
-        evidence = await Visit(mcp=mcp, loopback=loopback).probe(ca_file=ca_file)
+        evidence = await Running(mcp=mcp, loopback=loopback).probe(ca_file=ca_file)
     assert [surface.era for surface in evidence.surfaces] == [Era.MODERN, Era.LEGACY]
     assert isinstance(evidence.tls, Tls)
     assert (evidence.tls.verified, evidence.tls.trust) == (True, "private-ca.pem")
     assert evidence.settings["trust"] == "private-ca.pem"
 
 
-async def test_a_certificate_that_does_not_verify_ends_the_visit_and_is_its_cause(
+async def test_a_certificate_that_does_not_verify_ends_the_probe_and_is_its_cause(
     authority: trustme.CA, ca_file: Path
 ) -> None:
     mcp = Mcp()
     async with serving(mcp.respond, context=context(authority, "other.test"), host="localhost") as loopback:
-        evidence = await Visit(mcp=mcp, loopback=loopback).probe(ca_file=ca_file)
+        evidence = await Running(mcp=mcp, loopback=loopback).probe(ca_file=ca_file)
         assert loopback.log == []
     assert (evidence.outcome.code, evidence.outcome.reachable) == ("certificate", False)
     assert isinstance(evidence.openings, Missing)
@@ -125,13 +125,13 @@ async def test_a_certificate_that_does_not_verify_ends_the_visit_and_is_its_caus
 async def test_a_redirect_from_https_to_http_is_not_followed_and_nothing_is_sent_there(
     authority: trustme.CA, ca_file: Path
 ) -> None:
-    async with visiting() as bare:
+    async with running() as bare:
         location = bare.loopback.url("/mcp").replace("127.0.0.1", "localhost")
         mcp = Mcp(before=lambda _, __: Answer(status=307, headers=(("Location", location),)))
         async with serving(
             mcp.respond, context=context(authority, "localhost"), host="localhost"
         ) as loopback:
-            evidence = await Visit(mcp=mcp, loopback=loopback).probe(
+            evidence = await Running(mcp=mcp, loopback=loopback).probe(
                 ca_file=ca_file, credential=Credential.bearer("token", "s3cret-token")
             )
         assert bare.loopback.log == []

@@ -1,4 +1,4 @@
-"""One visit to a server, from the first address to the last DELETE, as evidence."""
+"""One probe of a server, from the first address to the last DELETE, as evidence."""
 
 import asyncio
 from collections.abc import Callable
@@ -27,17 +27,17 @@ from driftwatch.probe.wire import Wire
 
 
 class Prober(Protocol):
-    """Makes one visit."""
+    """Makes one probe."""
 
     async def __call__(self, target: Target, *, depth: Depth, trigger: Trigger) -> Evidence:
-        """Visit the target. Never raises for the server's fault."""
+        """Probe the target. Never raises for the server's fault."""
 
 
 def prober(*, clock: Clock, resolver: Resolver, pause: Pause = asyncio.sleep) -> Prober:
-    """A prober with one set of TLS contexts for all its visits; ``pause`` waits before a retry."""
+    """A prober with one set of TLS contexts for all its probes; ``pause`` waits before a retry."""
     trust = TrustStore()
 
-    async def visit(target: Target, *, depth: Depth, trigger: Trigger) -> Evidence:
+    async def probed(target: Target, *, depth: Depth, trigger: Trigger) -> Evidence:
         return await probe(
             target,
             depth=depth,
@@ -48,7 +48,7 @@ def prober(*, clock: Clock, resolver: Resolver, pause: Pause = asyncio.sleep) ->
             pause=pause,
         )
 
-    return visit
+    return probed
 
 
 async def probe(
@@ -61,13 +61,13 @@ async def probe(
     now: Callable[[], datetime],
     pause: Pause = asyncio.sleep,
 ) -> Evidence:
-    """Visit a server once and tell what was seen.
+    """Probe a server once and tell what was seen.
 
     Never raises for a fault of the server, whatever it is. Takes at most the target's deadline and
     ``FAREWELL_S``, and oauth.DEADLINE_S where a token has to be got; a slow tool and a burst, which only the
     configuration asks for, take their own time after it. Every session that the server issued is ended with
-    DELETE, also when the visit fails or is cancelled. Without a token, or with a certificate file that cannot
-    be used, no visit is made.
+    DELETE, also when the probe fails or is cancelled. Without a token, or with a certificate file that cannot
+    be used, no probe is made.
     """
     clock = asyncio.get_running_loop().time
     begun, taken_at = clock(), now()
@@ -97,16 +97,16 @@ async def probe(
     except Unavailable as why:
         found = Outcome(code="token", message=f"no token: {why}", status=None, reachable=False)
         evidence = _evidence(target, found, taken_at=taken_at, depth=depth, trigger=trigger)
-        visit = _Visit(target, depth, errand, pause)
-        evidence = await visit.look_beside(evidence, resolver, url=target.url, ends=clock())
+        under_way = _Probe(target, depth, errand, pause)
+        evidence = await under_way.look_beside(evidence, resolver, url=target.url, ends=clock())
     else:
-        visit = _Visit(replace(target, credential=credential), depth, errand, pause)
-        evidence = await visit.make(taken_at=taken_at, trigger=trigger, resolver=resolver)
+        under_way = _Probe(replace(target, credential=credential), depth, errand, pause)
+        evidence = await under_way.make(taken_at=taken_at, trigger=trigger, resolver=resolver)
     return replace(evidence, duration_s=clock() - begun)
 
 
-class _Visit:
-    """One visit, with a credential in hand that may be renewed on the way."""
+class _Probe:
+    """One probe, with a credential in hand that may be renewed on the way."""
 
     def __init__(self, target: Target, depth: Depth, errand: Errand, pause: Pause) -> None:
         self._target = target
@@ -120,7 +120,7 @@ class _Visit:
         self._outward = self._wire(_with_pages(target.limits))
 
     async def make(self, *, taken_at: datetime, trigger: Trigger, resolver: Resolver) -> Evidence:
-        """Everything that the visit sees; its duration is left to the caller."""
+        """Everything that the probe sees; its duration is left to the caller."""
         target, depth = self._target, self._depth
         seen = Seen()
         async with self._outward as outward:
@@ -182,7 +182,7 @@ class _Visit:
 def _evidence(
     target: Target, found: Outcome, *, taken_at: datetime, depth: Depth, trigger: Trigger
 ) -> Evidence:
-    """The evidence of a visit of which nothing but the outcome is known."""
+    """The evidence of a probe of which nothing but the outcome is known."""
     why = found.blocker
     return Evidence(
         driftwatch=__version__,
