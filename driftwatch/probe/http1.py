@@ -18,6 +18,8 @@ _FIELD = rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+: " + _VALUE + rb"\r\n"
 _HEAD = re.compile(rb"[A-Z]+ [\x21-\x7e]+ HTTP/1\.1\r\n(?:" + _FIELD + rb")*\r\n")
 _HTTP = b"HTTP/"
 _QUOTED = 40
+_OFTEN_READ = ("Duplicate Content-Length", "Missing expected CR", "Unexpected whitespace after header value")
+"""What more lenient parsers than llhttp accept: whoever tries with those wonders."""
 
 
 def head(method: str, target: bytes, headers: Headers) -> bytes:
@@ -95,8 +97,10 @@ class ReplyParser:
     def _invalid(self, what: str) -> Broken:
         return Broken("protocol", "body" if self.status else "headers", f"not valid HTTP: {what}")
 
-    def _explained(self, what: str) -> str:
-        what = what[:1].lower() + what[1:]
+    def _explained(self, error: str) -> str:
+        what = error[:1].lower() + error[1:]
+        if error.startswith(_OFTEN_READ):
+            what += " (curl and others read it, agents on Node do not)"
         if self.status:
             return what
         if self.headers:
