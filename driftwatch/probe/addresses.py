@@ -42,8 +42,9 @@ async def _knock(url: str, resolver: Resolver, patience_s: float) -> Addresses |
     except Broken as broken:
         return Missing(broken.fault.message, broken.fault.code)
     allowed = [at for at in found[: connect.MAX_ADDRESSES] if refusal(at.ip, named_by_server=False) is None]
-    answers = await asyncio.gather(*(_try(address, patience_s) for address in allowed))
-    faults = tuple(answer for answer in answers if answer is not None)
+    async with asyncio.TaskGroup() as group:
+        tries = [group.create_task(_try(address, patience_s)) for address in allowed]
+    faults = tuple(fault for each in tries if (fault := each.result()) is not None)
     silent = {fault.address for fault in faults}
     return Addresses(
         accepted=tuple(str(address) for address in allowed if str(address) not in silent),

@@ -11,6 +11,8 @@ from bisect import bisect_right
 from collections import Counter
 from functools import cache
 
+from driftwatch.toolset.occurrences import occurrences
+
 # First and last code point, and what they are where Unicode has no name for one.
 _RANGES = (
     (0x0000, 0x0008, "CONTROL"),
@@ -87,7 +89,7 @@ def invisible(text: str) -> Counter[str]:
     if hides_nothing(text):
         return found
     right_to_left = _RIGHT_TO_LEFT.search(text) is not None
-    for run in _RUN.finditer(text):
+    for run in occurrences(_RUN, text):
         code_point, length = ord(run[1]), run.end() - run.start()
         if _legitimate(text, run.start(), code_point, right_to_left=right_to_left):
             # The first one has done it; only marks of direction may be there twice.

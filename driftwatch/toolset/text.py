@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from driftwatch.toolset.characters import HIDDEN, hides_nothing
+from driftwatch.toolset.occurrences import occurrences
 from driftwatch.toolset.orders import RULES, Rule
 
 __all__ = ["Phrase", "links", "steering"]
@@ -72,12 +73,12 @@ def links(text: str) -> tuple[str, ...]:
     """Every URL in a text, in order, without the punctuation that ends a sentence."""
     if "://" not in text and "www." not in text.lower():
         return ()
-    return tuple(match.group().rstrip(_LINK_END) for match in _LINK.finditer(text))
+    return tuple(match.group().rstrip(_LINK_END) for match in occurrences(_LINK, text))
 
 
 def _matches(rule: Rule, text: str, folded: str, positions: list[int] | None) -> list[Phrase]:
     found = []
-    for match in islice(rule.phrase.finditer(folded), _MAX_MATCHES):
+    for match in islice(occurrences(rule.phrase, folded), _MAX_MATCHES):
         start, end = match.span()
         following = _NEXT_WORD.match(folded, end)
         if positions is not None:

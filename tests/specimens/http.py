@@ -147,7 +147,8 @@ async def serving(
         server.close()
         for task in list(tasks):
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        if tasks:
+            await asyncio.wait(tasks)
         await server.wait_closed()
 
 
