@@ -142,7 +142,7 @@ def unsilence(tx: Tx, named: str, *, by: str, now: datetime) -> Silence:
     return replace(found[0], lifted_at=now)
 
 
-def check_now(tx: Tx, server: str, *, depth: Depth = Depth.FULL, now: datetime) -> ProbeRequest:
+def probe_now(tx: Tx, server: str, *, depth: Depth = Depth.FULL, now: datetime) -> ProbeRequest:
     """Ask for a probe of a server; the service makes it at its next tick.
 
     One such request waits for each server: where one does already, it is returned.

@@ -206,8 +206,8 @@ def test_a_silence_that_would_hush_nothing_or_for_ever_is_refused(
 def test_a_probe_that_was_asked_for_is_made_at_the_next_tick(world: World) -> None:
     world.add("api", due=START + DAY)
     with world.store.write() as tx:
-        asked = actions.check_now(tx, "api", now=START)
-        again = actions.check_now(tx, "api", depth=Depth.LIGHT, now=START + MINUTE)
+        asked = actions.probe_now(tx, "api", now=START)
+        again = actions.probe_now(tx, "api", depth=Depth.LIGHT, now=START + MINUTE)
     assert again == asked
     assert (asked.trigger, asked.depth) == (Trigger.MANUAL, Depth.FULL)
     assert asked in world.take()
@@ -215,7 +215,7 @@ def test_a_probe_that_was_asked_for_is_made_at_the_next_tick(world: World) -> No
 
 def test_a_probe_of_an_unknown_server_is_refused(world: World) -> None:
     with world.store.write() as tx, pytest.raises(UsageError, match="no server is named 'typo'"):
-        actions.check_now(tx, "typo", now=START)
+        actions.probe_now(tx, "typo", now=START)
 
 
 def test_a_message_is_dropped_and_sent_again_by_the_beginning_of_its_id(world: World) -> None:

@@ -10,9 +10,9 @@ from driftwatch.web.context import Context
 from driftwatch.web.problems import InvalidError
 
 
-def check(tx: Tx, call: Call) -> views.ProbeRequest:
+def probe(tx: Tx, call: Call) -> views.ProbeRequest:
     """Ask for a probe; where one waits already, that one is the answer."""
-    request = actions.check_now(tx, call.path["name"], depth=call.body.depth, now=call.now)
+    request = actions.probe_now(tx, call.path["name"], depth=call.body.depth, now=call.now)
     return views.probe_request(request)
 
 
@@ -89,8 +89,8 @@ ENDPOINTS = (
         summary="Probe a server now",
         description="One such request waits for each server: where one does already, it is the answer.",
         answer=views.ProbeRequest,
-        write=check,
-        body=parameters.CheckBody,
+        write=probe,
+        body=parameters.ProbeBody,
         status=HTTPStatus.ACCEPTED,
         path_help={"name": "The server's name."},
     ),

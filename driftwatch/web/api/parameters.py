@@ -102,7 +102,7 @@ class Signed(Parameters):
     """Who does it; kept with the event."""
 
 
-class CheckBody(Parameters):
+class ProbeBody(Parameters):
     """How deep to look."""
 
     depth: Depth = Depth.FULL
