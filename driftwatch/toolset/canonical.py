@@ -11,7 +11,7 @@ from json.encoder import encode_basestring_ascii as quote
 from typing import Any
 
 from driftwatch.model import Json
-from driftwatch.toolset.sameness import Sameness
+from driftwatch.toolset.sameness import Sameness, spelled
 from driftwatch.toolset.schema.keywords import HOLDS, Holds
 
 ALGORITHM = "dw1"
@@ -44,10 +44,12 @@ def written_alike(one: Json, other: Json) -> bool:
     if one is other:
         return True
     try:
-        # Python takes true for 1 where it compares, not where it spells.
-        return bool(one == other) and repr(one) == repr(other)
-    except (RecursionError, ValueError):  # too deep, or an integer too long to spell
+        if one != other:
+            return False
+    except RecursionError:
         return False
+    written = spelled(one)  # Python takes true for 1 where it compares
+    return written is not None and written == spelled(other)
 
 
 def same(one: Json, other: Json) -> bool:
@@ -66,13 +68,13 @@ def same_schema(one: Json, other: Json, sameness: Sameness) -> bool:
 
 def _same_form(one: Json, other: Json, holds: Holds, sameness: Sameness) -> bool:
     top: tuple[Json, Json, Holds] = one, other, holds
-    todo = [] if sameness.of(one, other) else [top]
+    todo = [] if sameness.alike(one, other) else [top]
     while todo:
         one, other, holds = todo.pop()
-        pairs: list[tuple[Json, Json, Holds]]
         if type(one) is dict and type(other) is dict and one.keys() == other.keys():
             known, inside = _inside(holds)
-            pairs = [(member, other[name], known.get(name, inside)) for name, member in one.items()]
+            names = sameness.changed(one, other)
+            todo += [(one[name], other[name], known.get(name, inside)) for name in names]
         elif type(one) is not list or type(other) is not list:
             if not _same_number(one, other):
                 return False
@@ -85,8 +87,11 @@ def _same_form(one: Json, other: Json, holds: Holds, sameness: Sameness) -> bool
             return False
         else:
             inside = Holds.SCHEMA if holds is Holds.SCHEMA else Holds.DATA
-            pairs = [(member, twin, inside) for member, twin in zip(one, other, strict=True)]
-        todo += [pair for pair in pairs if not sameness.of(pair[0], pair[1])]
+            todo += [
+                (member, twin, inside)
+                for member, twin in zip(one, other, strict=True)
+                if not sameness.alike(member, twin)
+            ]
     return True
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from driftwatch.model import Json
 from driftwatch.toolset.canonical import same
 from driftwatch.toolset.change import BREAKING, COMPATIBLE, TEXT, Change, Diff
-from driftwatch.toolset.definitions import compare_definitions
+from driftwatch.toolset.definitions import Definitions
 from driftwatch.toolset.further import further_changes
 from driftwatch.toolset.pairing import Pairing, pair
 from driftwatch.toolset.schema.remarks import text_change
@@ -41,11 +41,11 @@ def diff(old: Toolset, new: Toolset) -> Diff:
         *_added(pairing, old),
     ]
     alike: _Alike = defaultdict(list)
-    pool = Allowance(_STEPS)
+    definitions = Definitions(Allowance(_STEPS))
     for one, other in pairing.same:
-        _collect(compare_definitions(one, other, pool), other, alike)
+        _collect(definitions.compare(one, other), other, alike)
     for one, other in pairing.renamed:
-        found = compare_definitions(one, other, pool)
+        found = definitions.compare(one, other)
         changes.append(_renamed(one, other, found))
         _collect(found, other, alike)
     survivors = pairing.unchanged + len(pairing.same) + len(pairing.renamed)
@@ -124,9 +124,7 @@ def _added(pairing: Pairing, old: Toolset) -> list[Change]:
             message=message,
             after=_shown(entry.tool),
         )
-        read = sorted(texts(entry.tool), key=lambda item: (item.pointer, item.text))
-        change = flagged(change, *judged(traits(read), traits(())))
-        changes.append(change)
+        changes.append(flagged(change, *judged(traits(texts(entry.tool)), traits(()))))
     return changes
 
 

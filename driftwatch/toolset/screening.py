@@ -18,11 +18,11 @@ from driftwatch.toolset.wording import listed, quote, rewording
 _SENTENCE = 4
 """Words that make a text of any string, wherever it stands."""
 
-_READ = ("name", "title", "description", "annotations", "inputSchema", "outputSchema", "execution")
-"""The members of a tool that count."""
+_READ = ("annotations", "description", "execution", "inputSchema", "name", "outputSchema", "title")
+"""The members of a tool that count, in the order in which their texts are read."""
 
 
-_NEW = object()
+_READABLE = (str, dict, list)
 
 
 class Text(NamedTuple):
@@ -51,39 +51,35 @@ class Traits:
         return bool(self.orders or self.hidden or self.links)
 
 
-def texts(new: Json, old: Json = None, sameness: Sameness | None = None) -> Iterator[Text]:
-    """Every string of a tool that counts, names of parameters included, in no order.
+def texts(tool: Json) -> list[Text]:
+    """The strings of a tool that may do something to their reader, by place: prose, and what hides."""
+    if not isinstance(tool, dict):
+        return _texts("", tool, None, Sameness())
+    return [
+        text for name in _READ if name in tool for text in _texts(f"/{name}", tool[name], None, Sameness())
+    ]
 
-    With an older definition, only the strings in those parts that differ from it.
-    """
-    alike = (sameness or Sameness()).of
-    if isinstance(new, dict):
-        past = old if isinstance(old, dict) else {}
-        todo = [
-            (f"/{name}", new[name], past.get(name), name in PROSE)
-            for name in _READ
-            if name in new and not alike(new[name], past.get(name))
-        ]
-    else:
-        todo = [("", new, None, False)]
+
+def _texts(pointer: str, item: Json, before: Json, sameness: Sameness) -> list[Text]:
+    """Those of one part of a tool, as far as it is not the same as before."""
+    found = []
+    todo = [(pointer, item, before, pointer[1:] in PROSE)]
     while todo:
         pointer, item, before, described = todo.pop()
         if isinstance(item, str):
-            if item != before:
-                prose = described or len(item.split(None, _SENTENCE)) >= _SENTENCE
-                yield Text(pointer, item, prose, described, before)
+            prose = described or len(item.split(None, _SENTENCE)) >= _SENTENCE
+            if item != before and (prose or not hides_nothing(item)):
+                found.append(Text(pointer, item, prose, described, before))
         elif isinstance(item, dict):
             past = before if isinstance(before, dict) else {}
-            for name, member in item.items():
-                other = past.get(name, _NEW)
-                if other is not _NEW and alike(member, other):
-                    continue
-                below = f"{pointer}/{escape(name)}"
-                if other is _NEW:
-                    yield Text(below, name, prose=False, described=False)
-                todo.append((below, member, other, name in PROSE))
+            for name in sameness.changed(item, past) & item.keys() if past else item:
+                if name not in past and not hides_nothing(name):
+                    found.append(Text(f"{pointer}/{escape(name)}", name, prose=False, described=False))
+                if isinstance(item[name], _READABLE):
+                    todo.append((f"{pointer}/{escape(name)}", item[name], past.get(name), name in PROSE))
         elif isinstance(item, list):
             todo += _members(pointer, item, before, described=described)
+    return sorted(found, key=lambda text: (text.pointer, text.text))
 
 
 def _members(
@@ -94,30 +90,49 @@ def _members(
         yield f"{pointer}/{index}", member, past[index] if index < len(past) else None, described
 
 
-def screen(changes: list[Change], old: Json, new: Json, sameness: Sameness) -> list[Change]:
-    """The changes of one tool, flagged where its new text newly steers, hides or links.
+@dataclass(frozen=True, slots=True)
+class Fresh:
+    """A text that one part of a tool did not have before, and that is worth a word."""
+
+    text: Text
+    does: Traits
+    place: int | None
+    """Which of the part's changes accounts for it; None when none does."""
+
+
+def fresh_texts(
+    member: str, before: Json, after: Json, changes: list[Change], sameness: Sameness
+) -> list[Fresh]:
+    """The new texts of one part of a tool, without those that do nothing and belong to a change."""
+    places = {change.pointer or "": place for place, change in enumerate(changes) if change.after is not None}
+    found = [
+        Fresh(text, traits((text,)), _accounting(places, text.pointer))
+        for text in _texts(f"/{member}", after, before, sameness)
+    ]
+    return [fresh for fresh in found if fresh.does or (fresh.place is None and fresh.text.described)]
+
+
+def screen(parts: list[tuple[list[Change], list[Fresh]]], old: Json) -> list[Change]:
+    """The changes of one tool by part, flagged where its new text newly steers, hides or links.
 
     Text that no change accounts for (in the branch of a union, in a definition) becomes a change of its own.
     """
-    screened = list(changes)
-    places = {change.pointer or "": place for place, change in enumerate(changes) if change.after is not None}
     past = _Past(old)
-    fresh = [
-        item
-        for item in texts(new, old, sameness)
-        if item.described or item.prose or not hides_nothing(item.text)
-    ]
-    for item in sorted(fresh, key=lambda item: (item.pointer, item.text)):
-        place = _accounting(places, item.pointer)
-        untold = place is None and item.described and (isinstance(item.before, str) or not changes)
-        does = traits((item,))
-        if not (does or untold) or item.text in past.texts:  # only moved
-            continue
-        flags, said = judged(does, past.traits) if does else ((), "")
-        if place is not None:
-            screened[place] = flagged(screened[place], flags, said)
-        elif flags or untold:
-            screened.append(flagged(_wording(item), flags, said))
+    screened: list[Change] = []
+    told = any(found for found, _ in parts)
+    for found, new in parts:
+        changes = list(found)
+        for fresh in new:
+            text = fresh.text
+            untold = fresh.place is None and text.described and (isinstance(text.before, str) or not told)
+            if not (fresh.does or untold) or text.text in past.strings:  # only moved
+                continue
+            flags, said = judged(fresh.does, past.traits) if fresh.does else ((), "")
+            if fresh.place is not None:
+                changes[fresh.place] = flagged(changes[fresh.place], flags, said)
+            elif flags or untold:
+                screened.append(flagged(_wording(text), flags, said))
+        screened += changes
     return screened
 
 
@@ -128,23 +143,32 @@ class _Past:
     tool: Json
 
     @cached_property
-    def read(self) -> tuple[Text, ...]:
-        return tuple(texts(self.tool))
-
-    @cached_property
-    def texts(self) -> frozenset[str]:
-        return frozenset(item.text for item in self.read)
+    def strings(self) -> frozenset[str]:
+        """All of them, names included."""
+        found: set[str] = set()
+        todo = [self.tool.get(name) for name in _READ] if isinstance(self.tool, dict) else [self.tool]
+        while todo:
+            item = todo.pop()
+            if isinstance(item, str):
+                found.add(item)
+            elif isinstance(item, dict):
+                found.update(item)
+                todo += item.values()
+            elif isinstance(item, list):
+                todo += item
+        return frozenset(found)
 
     @cached_property
     def traits(self) -> Traits:
-        return traits(self.read)
+        return traits(texts(self.tool))
 
 
 def traits(of: Iterable[Text]) -> Traits:
     """What these texts do, all together."""
     found = Traits()
     for item in of:
-        found.hidden.update(invisible(item.text))
+        if not hides_nothing(item.text):
+            found.hidden.update(invisible(item.text))
         if item.prose:
             found.orders.update({phrase.key: phrase.text for phrase in steering(item.text) if phrase.order})
             found.links.update(links(item.text))

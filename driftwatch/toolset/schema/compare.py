@@ -72,7 +72,7 @@ def _compare_place(pair: Pair, work: Work) -> None:
     if old.shape != "schema" or new.shape != "schema":
         _compare_shapes(old, new, pair, work)
         return
-    changed = work.changed(old, new)
+    changed = work.changed(old.keywords, new.keywords)
     if not changed:
         return
     if not REMARKS.isdisjoint(changed):
@@ -84,7 +84,7 @@ def _compare_place(pair: Pair, work: Work) -> None:
         _compare_demands(old, new, changed, pair, work)
 
 
-def _compare_demands(old: View, new: View, changed: set[str], pair: Pair, work: Work) -> None:
+def _compare_demands(old: View, new: View, changed: frozenset[str], pair: Pair, work: Work) -> None:
     """Compare what a value must be, as far as the keywords that say so have changed."""
     subject = work.ledger.side.of(pair.path)
     moved: set[str] = set()

@@ -79,7 +79,7 @@ _MARKS: tuple[Callable[[_Form], Hashable], ...] = (
 )
 
 
-def compare_forms(old: View, new: View, changed: set[str], pair: Pair, work: Work) -> bool:
+def compare_forms(old: View, new: View, changed: frozenset[str], pair: Pair, work: Work) -> bool:
     """Compare anyOf and oneOf. True when one side is nothing but a union: then that is all."""
     before, after = _union(old), _union(new)
     if before is None and after is None:

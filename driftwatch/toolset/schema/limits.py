@@ -87,7 +87,7 @@ class _Bound:
         return _Bound(number, exclusive=False, keyword=self.keyword)
 
 
-def compare_limits(old: View, new: View, changed: set[str], subject: str, ledger: Ledger) -> None:
+def compare_limits(old: View, new: View, changed: frozenset[str], subject: str, ledger: Ledger) -> None:
     """Note every rule on a single value that is tighter, looser or another one."""
     for end in _ENDS:
         if end.inclusive in changed or end.exclusive in changed:

@@ -7,7 +7,7 @@ from driftwatch.model import Json
 from driftwatch.toolset.change import BREAKING, COMPATIBLE
 from driftwatch.toolset.likeness import names_alike, respelled, texts_alike
 from driftwatch.toolset.schema.essence import essence
-from driftwatch.toolset.schema.ledger import ABSENT, Effect
+from driftwatch.toolset.schema.ledger import Effect
 from driftwatch.toolset.schema.values import kinds, type_words
 from driftwatch.toolset.schema.views import ANYTHING, Document, View, names
 from driftwatch.toolset.schema.work import Pair, Work
@@ -84,14 +84,13 @@ def _differing(old: View, new: View, work: Work) -> tuple[dict[str, _Property], 
     """The properties of both, without those that stayed as they were."""
     (ours, required), (theirs, now_required) = _declared(old), _declared(new)
     before, after = {}, {}
-    for name in sorted(ours.keys() | theirs.keys()):
-        one, other = ours.get(name, ABSENT), theirs.get(name, ABSENT)
-        if (name in required) == (name in now_required) and work.unchanged(one, other):
-            continue
-        if one is not ABSENT:
-            before[name] = _Property(name, one, old.at_property(name), name in required, work.old)
-        if other is not ABSENT:
-            after[name] = _Property(name, other, new.at_property(name), name in now_required, work.new)
+    for name in sorted(
+        work.changed(ours, theirs) | ((required ^ now_required) & (ours.keys() | theirs.keys()))
+    ):
+        if name in ours:
+            before[name] = _Property(name, ours[name], old.at_property(name), name in required, work.old)
+        if name in theirs:
+            after[name] = _Property(name, theirs[name], new.at_property(name), name in now_required, work.new)
     return before, after
 
 

@@ -18,7 +18,7 @@ _ACTED_ON = frozenset({"contentEncoding", "contentMediaType", "readOnly", "write
 """Keywords by which clients change what they send, though no value becomes invalid."""
 
 
-def compare_remarks(old: View, new: View, changed: set[str], pair: Pair, work: Work) -> None:
+def compare_remarks(old: View, new: View, changed: frozenset[str], pair: Pair, work: Work) -> None:
     """Note what reads otherwise, and another default."""
     subject = work.ledger.side.of(pair.path)
     for keyword, noun in _TEXTS.items():

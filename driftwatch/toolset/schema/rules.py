@@ -171,5 +171,5 @@ def compare_malformed(old: View, new: View, pair: Pair, work: Work) -> None:
             was = "" if before is ABSENT else f" (was {value(before)})"
             message = f"{quote(keyword)} of {subject} {said}{was}: malformed"
             work.ledger.note("rule-changed", Effect.EXCHANGED, message, pointer, (before, after))
-        old.keywords.pop(keyword, None)
-        new.keywords.pop(keyword, None)
+    for view in (old, new):
+        view.keywords = {keyword: item for keyword, item in view.keywords.items() if keyword not in broken}

@@ -85,9 +85,10 @@ class Document:
         if not isinstance(schema, dict):
             view.shape = "schema" if schema is True else "nothing" if schema is False else "junk"
             return view
-        view.keywords = dict(schema)
+        view.keywords = schema
         if not self.allowance.spend() or _INDIRECT.isdisjoint(schema):
             return view
+        view.keywords = dict(schema)
         seen: set[str] = set()
         for _ in range(_STEPS):
             if not (self._follow(view, seen) or _unwrap(view) or self._fold(view, nested)):

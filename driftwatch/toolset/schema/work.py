@@ -1,14 +1,19 @@
 """The worklist of one comparison: pairs of places still to be compared, and where findings go."""
 
+import json
+import re
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from driftwatch.model import Json
-from driftwatch.toolset.sameness import Alike, Sameness
-from driftwatch.toolset.schema.ledger import ABSENT, Ledger
-from driftwatch.toolset.schema.views import Document, View
+from driftwatch.toolset.sameness import Sameness
+from driftwatch.toolset.schema.ledger import Ledger
+from driftwatch.toolset.schema.views import Document
 
 _DEFINITIONS = ("$defs", "definitions")
+_ELSEWHERE = re.compile(r'\$(?:dynamicRef|ref(?!": "#/(?:\$defs|definitions)/))')
+"""In JSON, a reference that does not lead to a definition."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +43,16 @@ class Work:
     todo: deque[Pair] = field(default_factory=deque)
     seen: dict[tuple[int, int], Pair] = field(default_factory=dict)
     """By identity; the pair is kept so that the identities stay taken."""
-    _unchanged: Alike = field(init=False)
-    """From here two values mean the same: references to definitions do where no definition differs."""
+    _settled: set[int] | None = field(init=False)
+    """Identities of what points to nothing that may differ; None for everything."""
 
     def __post_init__(self) -> None:
-        definitions = min(
-            self.sameness.of(self.old.root.get(name), self.new.root.get(name)) for name in _DEFINITIONS
+        definitions = all(
+            self.sameness.alike(self.old.root.get(name), self.new.root.get(name)) for name in _DEFINITIONS
         )
-        self._unchanged = Alike.DEFINED if definitions >= Alike.DEFINED else Alike.YES
+        self._settled = (
+            None if definitions and not _points_elsewhere(self.old.root) else _settled(self.old.root)
+        )
 
     def push(self, pair: Pair) -> None:
         """Compare this pair too, unless it cannot differ or was compared before (a definition used twice)."""
@@ -56,14 +63,39 @@ class Work:
 
     def unchanged(self, old: Json, new: Json) -> bool:
         """True when both are written alike and point to nothing that may differ; may miss, never errs."""
-        return self.sameness.of(old, new) >= self._unchanged
+        return self.sameness.alike(old, new) and self._is_settled(old)
 
-    def changed(self, old: View, new: View) -> set[str]:
-        """The keywords that differ, or may: what is said about all others is the same."""
-        before, after = old.keywords, new.keywords
-        alike, enough = self.sameness.of, self._unchanged
-        changed = after.keys() - before.keys()
-        for name, item in before.items():
-            if alike(item, after.get(name, ABSENT)) < enough:
-                changed.add(name)
-        return changed
+    def changed(self, old: dict[str, Json], new: dict[str, Json]) -> frozenset[str]:
+        """The names of members that differ, or may: what is said about all others is the same."""
+        changed = self.sameness.changed(old, new)
+        if self._settled is None:
+            return changed
+        return changed | {name for name, item in old.items() if not self._is_settled(item)}
+
+    def _is_settled(self, item: Json) -> bool:
+        return self._settled is None or not isinstance(item, (dict, list)) or id(item) in self._settled
+
+
+def _points_elsewhere(schema: Json) -> bool:
+    """True when a schema has references that do not lead to its definitions; errs on this side."""
+    try:
+        return _ELSEWHERE.search(json.dumps(schema)) is not None
+    except (RecursionError, ValueError):
+        return True
+
+
+def _settled(schema: Json) -> set[int]:
+    """Identities of the objects and arrays that have no reference in them."""
+    every = [schema]
+    for item in every:
+        every += [member for member in _members(item) if isinstance(member, (dict, list))]
+    found: set[int] = set()
+    for item in reversed(every):
+        below = (id(member) in found for member in _members(item) if isinstance(member, (dict, list)))
+        if "$ref" not in item and "$dynamicRef" not in item and all(below):
+            found.add(id(item))
+    return found
+
+
+def _members(of: Json) -> Iterable[Json]:
+    return of.values() if isinstance(of, dict) else of
