@@ -75,6 +75,11 @@ class Connection:
         return reply.body.popleft()
 
     @property
+    def ended(self) -> bool:
+        """Whether nothing of the reply is left to come."""
+        return self._reply.ended
+
+    @property
     def surplus(self) -> bool:
         """Whether more came after the end of the reply, against its own framing."""
         return self._reply.surplus

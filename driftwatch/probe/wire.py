@@ -306,7 +306,7 @@ class Wire:
         """Read a reply as far as the request says; whether the connection may carry another request."""
         status, media_type = recording.status or 0, headers.media_type(recording.received)
         if request.read is Read.HEADERS or (media_type == SSE and not request.awaits):
-            return False
+            return connection.ended
         body = self._body(recording, connection)
         if request.read is Read.BODY:
             await body.read_object()
