@@ -5,7 +5,7 @@
 Without a URL the demo's sample server runs in a process of its own: in the modern era only, in the legacy
 one only, in both; in the clear and over TLS 1.3, as production is reached. The floor replays the very bytes
 that driftwatch sent, recorded by a proxy in between, over bare asyncio streams and reads each answer to its
-end, without looking at it. The client's shared HTTP client keeps its connection from visit to visit.
+end, without looking at it. The client's shared HTTP client keeps its connection from run to run.
 Contenders take turns, so that a noisy machine hurts all alike. Figures are process CPU: the server's work
 does not count.
 """
@@ -34,7 +34,7 @@ from driftwatch.model import Depth, Trigger
 from driftwatch.probe import SystemResolver, Target, TrustStore, probe
 from driftwatch.web.server import HttpServer
 
-Visit = Callable[[], Awaitable[object]]
+Run = Callable[[], Awaitable[object]]
 
 
 SERVERS: dict[str, Callable[[], SampleServer]] = {
@@ -145,17 +145,17 @@ async def bare(host: str, port: int, tls: ssl.SSLContext | None, dialogues: list
         await writer.wait_closed()
 
 
-async def cpu_ms(visits: dict[str, Visit], rounds: int, repeat: int) -> dict[str, list[float]]:
-    """The CPU of one visit of each contender in milliseconds, in ``repeat`` batches of ``rounds``."""
-    figures: dict[str, list[float]] = {name: [] for name in visits}
-    for visit in visits.values():
+async def cpu_ms(runs: dict[str, Run], rounds: int, repeat: int) -> dict[str, list[float]]:
+    """The CPU of one run of each contender in milliseconds, in ``repeat`` batches of ``rounds``."""
+    figures: dict[str, list[float]] = {name: [] for name in runs}
+    for run_once in runs.values():
         for _ in range(5):
-            await visit()
+            await run_once()
     for _ in range(repeat):
-        for name, visit in visits.items():
+        for name, run_once in runs.items():
             began = time.process_time()
             for _ in range(rounds):
-                await visit()
+                await run_once()
             figures[name].append((time.process_time() - began) / rounds * 1000)
     return figures
 
@@ -176,7 +176,7 @@ async def measure(
     trust, resolver = TrustStore(), SystemResolver()
     tls = trust.get(ca_file=roots).context if parts.scheme == "https" else None
 
-    async def visit(address: str = url) -> object:
+    async def run_once(address: str = url) -> object:
         return await probe(
             Target(name="bench", url=address, ca_file=roots),
             depth=depth,
@@ -188,17 +188,17 @@ async def measure(
 
     recorder = Recorder(recorded.hostname or host, recorded.port or 80)
     async with await asyncio.start_server(recorder, "127.0.0.1", 0) as proxy:
-        await visit(f"http://127.0.0.1:{proxy.sockets[0].getsockname()[1]}{parts.path}")
+        await run_once(f"http://127.0.0.1:{proxy.sockets[0].getsockname()[1]}{parts.path}")
         await recorder.stop()
     dialogues = recorder.dialogues
     requests = sum(map(len, dialogues))
 
     async def judged() -> object:
-        return judge(await visit(), Policy())  # type: ignore[arg-type]
+        return judge(await run_once(), Policy())  # type: ignore[arg-type]
 
-    contenders: dict[str, Visit] = {
+    contenders: dict[str, Run] = {
         "bare sockets, same bytes": lambda: bare(host, port, tls, dialogues),
-        "driftwatch probe": visit,
+        "driftwatch probe": run_once,
         "driftwatch probe and checks": judged,
         **mcp_clients(url, tls),
     }
@@ -210,7 +210,7 @@ async def measure(
         print(f"  {label:<42} {median:7.2f} ms CPU (best {best:.2f})  {median / floor:5.2f}x", flush=True)
 
 
-def mcp_clients(url: str, tls: ssl.SSLContext | None) -> dict[str, Visit]:
+def mcp_clients(url: str, tls: ssl.SSLContext | None) -> dict[str, Run]:
     """The official client over a shared HTTP client, in the clear a fresh one too; empty without it."""
     try:
         import httpx2  # noqa: PLC0415
@@ -229,7 +229,7 @@ def mcp_clients(url: str, tls: ssl.SSLContext | None) -> dict[str, Visit]:
         async with Client(streamable_http_client(url, http_client=shared)) as client:
             return await client.list_tools()
 
-    clients: dict[str, Visit] = {"mcp client, shared HTTP client (2 requests)": over_shared}
+    clients: dict[str, Run] = {"mcp client, shared HTTP client (2 requests)": over_shared}
     # A fresh one makes a client of its own, which knows nothing of the bench's certificate.
     return clients if tls else {**clients, "mcp client, fresh (2 requests)": fresh}
 

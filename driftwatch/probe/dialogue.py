@@ -58,7 +58,7 @@ class Opened:
 
 
 class Dialogue:
-    """One visit's requests, one at a time."""
+    """One probe's requests, one at a time."""
 
     def __init__(
         self,
@@ -82,7 +82,7 @@ class Dialogue:
         self._renew = renew
         self._clock = asyncio.get_running_loop().time
         self.ends = self._clock() + limits.deadline_s
-        """When the visit's deadline is, on the event loop's clock."""
+        """When the probe's deadline is, on the event loop's clock."""
         self.budget = limits.max_requests
         """How many requests may be sent, the DELETE of every session included; extra ones are not counted."""
         self._extra = 0
@@ -91,7 +91,7 @@ class Dialogue:
 
     @property
     def remaining_s(self) -> float:
-        """Seconds until the visit's deadline."""
+        """Seconds until the probe's deadline."""
         return self.ends - self._clock()
 
     def rpc(self, method: str, params: dict[str, Json]) -> dict[str, Json]:

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from driftwatch.evidence import Exchange
 from driftwatch.model import Json
 
-_encode = json.JSONEncoder(separators=(",", ":")).encode
+_encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +64,7 @@ class Request:
     timeout_s: float | None = None
     """Less time than the limit of one request allows; None: all of it."""
     extra: bool = False
-    """True for a further page and for what is asked again: it comes on top of a visit's budget.
+    """True for a further page and for what is asked again: it comes on top of a probe's budget.
 
     So does the DELETE of a session that it opens.
     """

@@ -224,7 +224,7 @@ class Wire:
         if self.requests >= self._limits.max_requests:
             raise Broken("budget", "send", f"not sent: {self.requests} requests is the limit of one probe")
         if budget is not None and self.requests >= budget:
-            raise Broken("budget", "send", "not sent: the request budget of this visit is spent")
+            raise Broken("budget", "send", "not sent: the request budget of this probe is spent")
 
     async def _connect(self, target: Place, recording: Recording) -> Connection:
         own, patience_s = (
@@ -267,7 +267,7 @@ class Wire:
             raise
 
     async def _start_tls(self, stream: SocketStream, target: Place) -> Tls:
-        # Not before TLS is spoken: it brings cryptography along, a tenth of what a single visit costs.
+        # Not before TLS is spoken: it brings cryptography along, a tenth of what a single probe costs.
         from driftwatch.probe import certificates  # noqa: PLC0415
 
         error: ssl.SSLError | None = None
