@@ -12,7 +12,7 @@ from driftwatch.toolset.further import further_changes
 from driftwatch.toolset.pairing import Pairing, pair
 from driftwatch.toolset.schema.remarks import text_change
 from driftwatch.toolset.schema.views import Allowance, names
-from driftwatch.toolset.screening import Text, flagged, judged, texts, traits
+from driftwatch.toolset.screening import Reader, Text, flagged, judged, traits
 from driftwatch.toolset.tools import Entry, Toolset, name_of
 from driftwatch.toolset.wording import listed, quote
 
@@ -104,9 +104,13 @@ def _removed(pairing: Pairing) -> list[Change]:
 
 def _added(pairing: Pairing, old: Toolset) -> list[Change]:
     known = set(map(name_of, old.tools))
+    common = {entry.parameters for entry in pairing.removed} & {entry.parameters for entry in pairing.added}
     twins = {
-        entry.schema: name_of(entry.tool) for entry in pairing.removed if '"properties":{"' in entry.schema
+        entry.schema: name_of(entry.tool)
+        for entry in pairing.removed
+        if entry.parameters in common and '"properties":{"' in entry.schema
     }
+    reader = Reader()
     changes = []
     for entry in pairing.added:
         name = quote(name_of(entry.tool))
@@ -115,7 +119,7 @@ def _added(pairing: Pairing, old: Toolset) -> list[Change]:
             if name_of(entry.tool) in known
             else f"tool {name} added {_size(entry.tool)}"
         )
-        if entry.schema in twins:
+        if entry.parameters in common and entry.schema in twins:
             message += f", with the parameters of the removed {quote(twins[entry.schema])}"
         change = Change(
             kind="tool-added",
@@ -124,7 +128,7 @@ def _added(pairing: Pairing, old: Toolset) -> list[Change]:
             message=message,
             after=_shown(entry.tool),
         )
-        changes.append(flagged(change, *judged(traits(texts(entry.tool)), traits(()))))
+        changes.append(flagged(change, *judged(reader.traits(entry.tool), traits(()))))
     return changes
 
 

@@ -119,7 +119,12 @@ def _candidates(removed: list[Entry], added: list[Entry]) -> Iterator[Both]:
         yield from ((one, other) for one in removed for other in added)
         return
     seen: set[tuple[int, int]] = set()
-    for mark in (lambda entry: entry.schema, _description, lambda entry: name_of(entry.tool).lower()):
+    common = {entry.parameters for entry in removed} & {entry.parameters for entry in added}
+    for mark in (
+        lambda entry: entry.schema if entry.parameters in common else "",
+        _description,
+        lambda entry: name_of(entry.tool).lower(),
+    ):
         ours: defaultdict[str, list[Entry]] = defaultdict(list)
         theirs: defaultdict[str, list[Entry]] = defaultdict(list)
         for entries, buckets in ((removed, ours), (added, theirs)):

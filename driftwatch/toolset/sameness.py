@@ -72,11 +72,12 @@ class Sameness:
             written = spelled([one[name] for name in names])
             if written is not None and written == spelled([other[name] for name in names]):
                 return frozenset(differing)
-        differing.update(
-            [
-                name
-                for name, member in one.items()
-                if name not in differing and not self.alike(member, other[name])
-            ]
-        )
+        for name, member in one.items():
+            if name in differing:
+                continue
+            twin, kind = other[name], type(member)
+            if kind is not type(twin) or (
+                member != twin if kind is not dict and kind is not list else not self.alike(member, twin)
+            ):
+                differing.add(name)
         return frozenset(differing)

@@ -1,15 +1,16 @@
 """What the new text of a tool does to its reader that the old did not: orders, hidden characters, links."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import zip_longest
 from typing import NamedTuple
 
 from driftwatch.model import Json
 from driftwatch.toolset.change import HIDES, NEW_LINK, STEERS, TEXT, Change
 from driftwatch.toolset.characters import hides_nothing, invisible
-from driftwatch.toolset.sameness import Sameness
+from driftwatch.toolset.sameness import Sameness, spelled
 from driftwatch.toolset.schema.keywords import PROSE
 from driftwatch.toolset.schema.views import escape
 from driftwatch.toolset.text import links, steering
@@ -20,9 +21,6 @@ _SENTENCE = 4
 
 _READ = ("annotations", "description", "execution", "inputSchema", "name", "outputSchema", "title")
 """The members of a tool that count, in the order in which their texts are read."""
-
-
-_READABLE = (str, dict, list)
 
 
 class Text(NamedTuple):
@@ -50,14 +48,48 @@ class Traits:
     def __bool__(self) -> bool:
         return bool(self.orders or self.hidden or self.links)
 
+    def add(self, other: "Traits") -> None:
+        """What other texts do is done as well."""
+        self.orders.update(other.orders)
+        self.hidden.update(other.hidden)
+        self.links |= other.links
+
+
+class Reader:
+    """What whole tools do to their reader; a part that many of them have is read once."""
+
+    def __init__(self) -> None:
+        self._read: dict[tuple[str, bytes], Traits] = {}
+
+    def traits(self, tool: Json) -> Traits:
+        """What all texts of the tool do."""
+        found = Traits()
+        for pointer, part in _parts(tool):
+            does = self._traits(pointer, part)
+            if does:
+                found.add(does)
+        return found
+
+    def _traits(self, pointer: str, part: Json) -> Traits:
+        written = None if isinstance(part, str) else spelled(part)
+        if written is None:
+            return traits(_texts(pointer, part, None, Sameness()))
+        key = pointer, written
+        if key not in self._read:
+            self._read[key] = traits(_texts(pointer, part, None, Sameness()))
+        return self._read[key]
+
 
 def texts(tool: Json) -> list[Text]:
     """The strings of a tool that may do something to their reader, by place: prose, and what hides."""
+    return [text for pointer, part in _parts(tool) for text in _texts(pointer, part, None, Sameness())]
+
+
+def _parts(tool: Json) -> list[tuple[str, Json]]:
+    """What counts of a tool, with its pointer."""
     if not isinstance(tool, dict):
-        return _texts("", tool, None, Sameness())
-    return [
-        text for name in _READ if name in tool for text in _texts(f"/{name}", tool[name], None, Sameness())
-    ]
+        return [("", tool)]
+    return [(f"/{name}", tool[name]) for name in _READ if name in tool]
 
 
 def _texts(pointer: str, item: Json, before: Json, sameness: Sameness) -> list[Text]:
@@ -66,28 +98,34 @@ def _texts(pointer: str, item: Json, before: Json, sameness: Sameness) -> list[T
     todo = [(pointer, item, before, pointer[1:] in PROSE)]
     while todo:
         pointer, item, before, described = todo.pop()
-        if isinstance(item, str):
-            prose = described or len(item.split(None, _SENTENCE)) >= _SENTENCE
-            if item != before and (prose or not hides_nothing(item)):
-                found.append(Text(pointer, item, prose, described, before))
-        elif isinstance(item, dict):
+        if isinstance(item, dict):
             past = before if isinstance(before, dict) else {}
-            for name in sameness.changed(item, past) & item.keys() if past else item:
+            for name in sameness.changed(past, item) & item.keys() if past else item:
                 if name not in past and not hides_nothing(name):
                     found.append(Text(f"{pointer}/{escape(name)}", name, prose=False, described=False))
-                if isinstance(item[name], _READABLE):
+                if name in PROSE or _worth(item[name]):
                     todo.append((f"{pointer}/{escape(name)}", item[name], past.get(name), name in PROSE))
         elif isinstance(item, list):
-            todo += _members(pointer, item, before, described=described)
+            twins = before if isinstance(before, list) else []
+            todo += [
+                (f"{pointer}/{index}", member, twin, described)
+                for index, (member, twin) in enumerate(zip_longest(item, twins[: len(item)]))
+                if described or _worth(member)
+            ]
+        elif isinstance(item, str) and item != before and (described or _worth(item)):
+            found.append(Text(pointer, item, described or _is_prose(item), described, before))
     return sorted(found, key=lambda text: (text.pointer, text.text))
 
 
-def _members(
-    pointer: str, item: list[Json], before: Json, *, described: bool
-) -> Iterator[tuple[str, Json, Json, bool]]:
-    past = before if isinstance(before, list) else []
-    for index, member in enumerate(item):
-        yield f"{pointer}/{index}", member, past[index] if index < len(past) else None, described
+def _worth(item: Json) -> bool:
+    """True for a text that may do something to its reader wherever it stands, and for what may hold one."""
+    if isinstance(item, str):
+        return _is_prose(item) or not hides_nothing(item)
+    return isinstance(item, (dict, list))
+
+
+def _is_prose(text: str) -> bool:
+    return len(text) > _SENTENCE and len(text.split(None, _SENTENCE)) >= _SENTENCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +165,7 @@ def screen(parts: list[tuple[list[Change], list[Fresh]]], old: Json) -> list[Cha
             untold = fresh.place is None and text.described and (isinstance(text.before, str) or not told)
             if not (fresh.does or untold) or text.text in past.strings:  # only moved
                 continue
-            flags, said = judged(fresh.does, past.traits) if fresh.does else ((), "")
+            flags, said = judged(fresh.does, past.like(fresh.does)) if fresh.does else ((), "")
             if fresh.place is not None:
                 changes[fresh.place] = flagged(changes[fresh.place], flags, said)
             elif flags or untold:
@@ -146,7 +184,7 @@ class _Past:
     def strings(self) -> frozenset[str]:
         """All of them, names included."""
         found: set[str] = set()
-        todo = [self.tool.get(name) for name in _READ] if isinstance(self.tool, dict) else [self.tool]
+        todo = [part for _, part in _parts(self.tool)]
         while todo:
             item = todo.pop()
             if isinstance(item, str):
@@ -161,6 +199,18 @@ class _Past:
     @cached_property
     def traits(self) -> Traits:
         return traits(texts(self.tool))
+
+    @cached_property
+    def _folded(self) -> str:
+        return " ".join(self.strings).lower()
+
+    def like(self, new: Traits) -> Traits:
+        """What it did; nothing, without reading on, where nothing that the new text does can be in it."""
+        marks = [key.split()[0] for key in new.orders] + [link.lower() for link in new.links]
+        plain = self._folded.isascii() and hides_nothing(self._folded)
+        if plain and not any(mark in self._folded for mark in marks):
+            return Traits()
+        return self.traits
 
 
 def traits(of: Iterable[Text]) -> Traits:

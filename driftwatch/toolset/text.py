@@ -60,6 +60,8 @@ def steering(text: str) -> tuple[Phrase, ...]:
     """
     folded, positions = _fold(text)
     likely = {rule for word, rules in _RULES_BY_WORD.items() if word in folded for rule in rules}
+    if not likely:
+        return ()
     found = [phrase for rule in likely for phrase in _matches(rule, text, folded, positions)]
     found.sort(key=lambda phrase: (phrase.start, -phrase.end, not phrase.order, phrase.rule))
     kept: list[Phrase] = []

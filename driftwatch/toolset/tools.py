@@ -48,6 +48,13 @@ class Entry:
         return canonical_schema(self.get("inputSchema"))
 
     @cached_property
+    def parameters(self) -> frozenset[str]:
+        """Their names: two tools with other ones do not have the same schema."""
+        schema = self.get("inputSchema")
+        declared = schema.get("properties") if isinstance(schema, dict) else None
+        return frozenset(declared) if isinstance(declared, dict) else frozenset()
+
+    @cached_property
     def contract(self) -> str:
         """The object of name and input schema."""
         if not isinstance(self.tool, dict):

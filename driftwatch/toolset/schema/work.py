@@ -1,19 +1,18 @@
 """The worklist of one comparison: pairs of places still to be compared, and where findings go."""
 
-import json
 import re
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from driftwatch.model import Json
-from driftwatch.toolset.sameness import Sameness
+from driftwatch.toolset.sameness import Sameness, spelled
 from driftwatch.toolset.schema.ledger import Ledger
 from driftwatch.toolset.schema.views import Document
 
 _DEFINITIONS = ("$defs", "definitions")
-_ELSEWHERE = re.compile(r'\$(?:dynamicRef|ref(?!": "#/(?:\$defs|definitions)/))')
-"""In JSON, a reference that does not lead to a definition."""
+_ELSEWHERE = re.compile(rb"\$(?:dynamicRef|ref(?!u[\s\S]{4}#/(?:\$defs|definitions)/))")
+"""A reference that does not lead to a definition, as spelled: a text is ``u``, its length, its bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +77,8 @@ class Work:
 
 def _points_elsewhere(schema: Json) -> bool:
     """True when a schema has references that do not lead to its definitions; errs on this side."""
-    try:
-        return _ELSEWHERE.search(json.dumps(schema)) is not None
-    except (RecursionError, ValueError):
-        return True
+    written = spelled(schema)
+    return written is None or _ELSEWHERE.search(written) is not None
 
 
 def _settled(schema: Json) -> set[int]:
