@@ -19,7 +19,7 @@ ALGORITHM = "dw1"
 
 _write_shallow = json.JSONEncoder(sort_keys=True, separators=(",", ":"), check_circular=False).encode
 _CONTAINERS = (dict, list)
-_NUMBERS = (int, float)
+_NUMBERS = {int, float}
 _NOTHING: dict[str, Holds] = {}
 
 
@@ -96,8 +96,9 @@ def _same_form(one: Json, other: Json, holds: Holds, sameness: Sameness) -> bool
 
 
 def _same_number(one: Json, other: Json) -> bool:
-    """By value: 1 and 1.0 are the same; so is NaN, which Python calls unequal to itself."""
-    return type(one) in _NUMBERS and type(other) in _NUMBERS and canonical(one) == canonical(other)
+    """By value, of two that Python may call unequal: 1 and 1.0 are the same; so is NaN with itself."""
+    kinds = {type(one), type(other)}
+    return float in kinds and kinds <= _NUMBERS and canonical(one) == canonical(other)
 
 
 def _normal(value: Json, holds: Holds) -> Json:

@@ -45,18 +45,19 @@ class Definitions:
         """
         if not isinstance(old.tool, dict) or not isinstance(new.tool, dict):
             return [] if old.contract == new.contract else [_replaced(old.tool, new.tool)]
-        parts = {member: self._part(member, old.get(member), new.get(member)) for member in PARTS}
+        before, after = old.tool, new.tool
+        parts = {member: self._part(member, before.get(member), after.get(member)) for member in PARTS}
         if all(part.changes is None for part in parts.values()):
             return []
-        name = _Part([], fresh_texts("name", old.get("name"), new.get("name"), [], Sameness()))
-        changes = screen([(part.changes or [], part.fresh) for part in (*parts.values(), name)], old.tool)
+        name = _Part([], fresh_texts("name", before.get("name"), after.get("name"), [], Sameness()))
+        changes = screen([(part.changes or [], part.fresh) for part in (*parts.values(), name)], before)
         if not changes:
             member = next(member for member in _SCHEMAS if parts[member].changes is not None)
-            return [_rewritten(old.tool, new.tool, member)]
+            return [_rewritten(before, after, member)]
         return changes
 
     def _part(self, member: str, before: Json, after: Json) -> _Part:
-        if isinstance(before, str) and before == after:
+        if before is after or (isinstance(before, str) and before == after):
             return _SAME
         was, now = spelled(before), spelled(after)
         if was is None or now is None:

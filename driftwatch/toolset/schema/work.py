@@ -10,7 +10,7 @@ from driftwatch.toolset.sameness import Sameness, spelled
 from driftwatch.toolset.schema.ledger import Ledger
 from driftwatch.toolset.schema.views import Document
 
-_DEFINITIONS = ("$defs", "definitions")
+_DEFINITIONS = frozenset({"$defs", "definitions"})
 _ELSEWHERE = re.compile(rb"\$(?:dynamicRef|ref(?!u[\s\S]{4}#/(?:\$defs|definitions)/))")
 """A reference that does not lead to a definition, as spelled: a text is ``u``, its length, its bytes."""
 
@@ -46,12 +46,9 @@ class Work:
     """Identities of what points to nothing that may differ; None for everything."""
 
     def __post_init__(self) -> None:
-        definitions = all(
-            self.sameness.alike(self.old.root.get(name), self.new.root.get(name)) for name in _DEFINITIONS
-        )
-        self._settled = (
-            None if definitions and not _points_elsewhere(self.old.root) else _settled(self.old.root)
-        )
+        old = self.old.root
+        definitions = _DEFINITIONS.isdisjoint(self.sameness.changed(old, self.new.root))
+        self._settled = None if definitions and not _points_elsewhere(old) else _settled(old)
 
     def push(self, pair: Pair) -> None:
         """Compare this pair too, unless it cannot differ or was compared before (a definition used twice)."""
