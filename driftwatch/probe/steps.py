@@ -6,6 +6,7 @@ from driftwatch.evidence import Opening, Surface
 from driftwatch.model import Depth
 from driftwatch.probe import eras, full, further_lists, http_sse, legacy, modern, outcome
 from driftwatch.probe.dialogue import Dialogue, Opened
+from driftwatch.probe.sharing import share
 from driftwatch.probe.talk import Talk
 from driftwatch.probe.target import Target
 
@@ -91,6 +92,8 @@ class _Steps:
         if self.full and self.seen.surfaces:
             self.dialogue.budget = FULL_BOTH_ERAS
         handshake, surface = await legacy.read(self.dialogue, initialized)
+        if self.modern is not None:
+            surface = await share(surface, self.modern.surface)
         surface = await self.read_further(legacy.talk(self.dialogue, handshake, surface))
         if self.full:
             surface = await full.of_legacy(legacy.talk(self.dialogue, handshake, surface), self.target)
