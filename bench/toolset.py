@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from driftwatch.toolset import Toolset, diff, fingerprint, tool_digests
-from driftwatch.toolset.screening import texts, traits
+from driftwatch.toolset.screening import Reader
 
 TOOLS = 1_000
 RUNS = 3
@@ -370,7 +370,7 @@ def main() -> None:
 
     def screening() -> None:
         for item in tools:
-            traits(texts(item))
+            Reader().traits(item)
 
     if not wanted:
         print(f"{'fingerprint and tool_digests':<42}{cpu_ms(digests):7.1f}")

@@ -15,8 +15,6 @@ from driftwatch.toolset.wording import value
 
 _SCHEMAS = {"inputSchema": "input schema", "outputSchema": "output schema"}
 
-_Key = tuple[str, bytes, bytes]
-
 
 @dataclass(frozen=True, slots=True)
 class _Part:
@@ -36,7 +34,7 @@ class Definitions:
 
     pool: Allowance
     """The places of schemas that may still be read and compared."""
-    _parts: dict[_Key, _Part] = field(default_factory=dict)
+    _parts: dict[tuple[str, bytes, bytes], _Part] = field(default_factory=dict)
 
     def compare(self, old: Entry, new: Entry) -> list[Change]:
         """Every difference of two definitions but the name, flagged; never empty if they differ.
@@ -106,14 +104,14 @@ def _how_rewritten(before: Json, after: Json) -> str:
     ways = []
     if before.get("$schema") != after.get("$schema"):
         name = dialect(after.get("$schema"))
-        spelled = (
+        fate = (
             "spelled differently"
             if "$schema" in before and "$schema" in after
             else "spelled out"
             if "$schema" in after
             else "left out"
         )
-        ways.append(f"the dialect {name} is {spelled}")
+        ways.append(f"the dialect {name} is {fate}")
     one, other = canonical(before), canonical(after)
     references = one.count('"$ref":'), other.count('"$ref":')
     if references[0] != references[1]:

@@ -80,11 +80,6 @@ class Reader:
         return self._read[key]
 
 
-def texts(tool: Json) -> list[Text]:
-    """The strings of a tool that may do something to their reader, by place: prose, and what hides."""
-    return [text for pointer, part in _parts(tool) for text in _texts(pointer, part, None, Sameness())]
-
-
 def _parts(tool: Json) -> list[tuple[str, Json]]:
     """What counts of a tool, with its pointer."""
     if not isinstance(tool, dict):
@@ -198,7 +193,7 @@ class _Past:
 
     @cached_property
     def traits(self) -> Traits:
-        return traits(texts(self.tool))
+        return Reader().traits(self.tool)
 
     @cached_property
     def _folded(self) -> str:

@@ -175,6 +175,14 @@ def test_another_definition_is_told_once_however_often_it_is_used() -> None:
     assert change.klass == "breaking"
 
 
+def test_a_reference_that_stayed_is_followed_to_what_did_not() -> None:
+    rest = {"$defs": {"S": {"type": "string"}}}
+    old = {**inputs(a={"type": "string"}, b={"items": {"$ref": "#/properties/a"}}), **rest}
+    new = {**inputs(c={"type": "string"}, b={"items": {"$ref": "#/properties/a"}}), **rest}
+    told = [change.message for change in compared(old, new).changes]
+    assert '"draw": "b[]" may now be any type (was string)' in told
+
+
 def test_a_change_inside_a_cycle_is_found_and_ends() -> None:
     old = {**inputs(node={"$ref": "#/$defs/Node"}), "$defs": {"Node": NODE}}
     new = copy.deepcopy(old)

@@ -44,6 +44,19 @@ def test_what_all_tools_have_in_common_is_said_once() -> None:
     assert found.level is Level.WARNING
 
 
+def test_what_all_tools_have_in_common_is_followed_however_tangled_it_is() -> None:
+    def tangle(depth: int, kind: str) -> dict[str, Any]:
+        if not depth:
+            return {"type": kind}
+        forms = [{"properties": {"form": {"const": f"{n}"}, "of": tangle(depth - 1, kind)}} for n in range(3)]
+        return {"anyOf": forms}
+
+    old, new = (numbered(400, properties={"a": tangle(4, kind)}) for kind in ("string", "integer"))
+    assert {change.message for change in compared(old, new).changes} == {
+        'all 400 tools: "a.of.of.of.of" is now integer (was string)'
+    }
+
+
 def test_what_some_tools_have_in_common_names_a_few() -> None:
     old = numbered(9, properties={"v": {"type": "boolean"}})
     new = numbered(5) + old[5:]

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeGuard
+from typing import NamedTuple, TypeGuard
 
 from driftwatch.model import Json
 from driftwatch.toolset.schema.ledger import Effect, Ledger
@@ -60,8 +60,7 @@ LIMITS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Bound:
+class _Bound(NamedTuple):
     """What a range has at one end."""
 
     number: int | float

@@ -25,7 +25,7 @@ _CANDIDATES = 60
 """With more dropped or added properties than this, nothing is called renamed."""
 
 
-@dataclass(frozen=True)  # no slots: one property is held against many
+@dataclass(eq=False)  # no slots: one property is held against many
 class _Property:
     """One property of an object."""
 

@@ -29,9 +29,10 @@ def compare_remarks(old: View, new: View, changed: frozenset[str], pair: Pair, w
             pointer = (new if keyword in new.keywords else old).at(keyword)
             message = f"{noun} of {subject} {text_change(before, after)}"
             work.ledger.note("text", Effect.TEXT, message, pointer, (before, after))
-    _compare_defaults(old, new, subject, work)
+    if "default" in changed:
+        _compare_defaults(old, new, subject, work)
     before, after = (view.keywords.get("examples", ABSENT) for view in (old, new))
-    if _differ(before, after):
+    if "examples" in changed and _differ(before, after):
         pointer = (new if after is not ABSENT else old).at("examples")
         message = f"examples of {subject} {_exchange(before, after)}"
         work.ledger.note("examples", Effect.TEXT, message, pointer, (before, after))

@@ -4,6 +4,7 @@ import re
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from driftwatch.model import Json
 from driftwatch.toolset.sameness import Sameness, spelled
@@ -15,8 +16,7 @@ _ELSEWHERE = re.compile(rb"\$(?:dynamicRef|ref(?!u[\s\S]{4}#/(?:\$defs|definitio
 """A reference that does not lead to a definition, as spelled: a text is ``u``, its length, its bytes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(NamedTuple):
     """One place, in the old schema and in the new one."""
 
     old: Json
