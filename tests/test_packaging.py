@@ -47,6 +47,11 @@ def test_the_image_runs_as_nobody_special_and_hears_signals_itself() -> None:
     assert "--require-hashes" in DOCKERFILE
 
 
+def test_the_image_and_the_unit_give_large_blocks_back_alike() -> None:
+    (said,) = [line for line in instruction("ENV") if line.startswith("MALLOC_")]
+    assert f"Environment={said}\n" in (ROOT / "docs" / "install.md").read_text()
+
+
 def test_everything_the_build_copies_is_let_in() -> None:
     ignored = (ROOT / ".dockerignore").read_text().split()
     copied = {
