@@ -5,6 +5,7 @@ import marshal
 from driftwatch.model import Json
 
 _ABSENT = object()
+_CONTAINERS = frozenset({dict, list})
 
 _WHOLE = 16
 """So often objects that differ may be compared whole: it is quick, and reads all that stands below."""
@@ -65,19 +66,18 @@ class Sameness:
 
     def _compare(self, one: dict[str, Json], other: dict[str, Json]) -> frozenset[str]:
         differing = one.keys() ^ other.keys()
-        if self._whole:
+        if self._whole and not _CONTAINERS.isdisjoint(map(type, one.values())):
             differing.update([name for name, member in one.items() if member != other.get(name, _ABSENT)])
             self._whole -= bool(differing)
-            names = [name for name in one if name not in differing] if differing else list(one)
+            names = [name for name in one if name not in differing]
             written = spelled([one[name] for name in names])
             if written is not None and written == spelled([other[name] for name in names]):
                 return frozenset(differing)
         for name, member in one.items():
-            if name in differing:
-                continue
-            twin, kind = other[name], type(member)
-            if kind is not type(twin) or (
-                member != twin if kind is not dict and kind is not list else not self.alike(member, twin)
-            ):
-                differing.add(name)
+            if name not in differing:
+                twin, kind = other[name], type(member)
+                if kind is not type(twin) or not (
+                    self.alike(member, twin) if kind in _CONTAINERS else member == twin
+                ):
+                    differing.add(name)
         return frozenset(differing)

@@ -77,6 +77,8 @@ def _compare_place(pair: Pair, work: Work) -> None:
         return
     if not REMARKS.isdisjoint(changed):
         compare_remarks(old, new, changed, pair, work)
+    if changed <= REMARKS:
+        return
     compare_malformed(old, new, pair, work)
     unknown = sorted(name for name in changed if not known(name))
     compare_keywords(old, new, unknown, pair, work)
