@@ -58,7 +58,11 @@ def other_acts(one: str, other: str) -> bool:
     return bool(first and second) and first.isdisjoint(second)
 
 
-def texts_alike(one: str, other: str) -> float:
-    """The share of words that two texts have in common, 0 to 1; of long texts, the beginnings are read."""
-    first, second = (set(_WORD.findall(text[:_READ].lower())) for text in (one, other))
-    return len(first & second) / len(first | second) if first or second else 0.0
+def words(text: str) -> frozenset[str]:
+    """The words of a text; of a long one, those of its beginning."""
+    return frozenset(_WORD.findall(text[:_READ].lower()))
+
+
+def words_alike(one: frozenset[str], other: frozenset[str]) -> float:
+    """The share of words that two texts have in common, 0 to 1."""
+    return len(one & other) / len(one | other) if one or other else 0.0

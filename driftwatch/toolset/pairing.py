@@ -1,12 +1,13 @@
 """Which tool of the new list is which of the old one: by name, else by what else they have in common."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from driftwatch.model import Json
 from driftwatch.toolset.canonical import written_alike
-from driftwatch.toolset.likeness import names_alike, other_acts, respelled, texts_alike
+from driftwatch.toolset.likeness import names_alike, other_acts, respelled, words, words_alike
 from driftwatch.toolset.tools import HINTS, Entry, Toolset, name_of, with_defaults
 
 _SURE = 4
@@ -98,38 +99,80 @@ def _without(entries: list[Entry], equal: Counter[tuple[str, str, str]]) -> list
     return rest
 
 
+@dataclass(frozen=True, eq=False)  # no slots: one tool is held against many
+class _Tool:
+    """A tool that came or went, and what tells it from others."""
+
+    entry: Entry
+
+    @cached_property
+    def name(self) -> str:
+        return name_of(self.entry.tool)
+
+    @cached_property
+    def description(self) -> str:
+        text = self.entry.get("description")
+        return text.strip() if isinstance(text, str) else ""
+
+    @cached_property
+    def wording(self) -> frozenset[str]:
+        return words(self.description)
+
+    @cached_property
+    def parameters(self) -> frozenset[tuple[str, str]]:
+        return _parameters(self.entry.tool)
+
+    @cached_property
+    def harm(self) -> tuple[bool, bool]:
+        hints = with_defaults(self.entry.get("annotations"), HINTS)
+        if not isinstance(hints, dict):
+            hints = HINTS
+        return hints["readOnlyHint"] is True, hints["destructiveHint"] is not False
+
+
+def _parameters(tool: dict[str, Json]) -> frozenset[tuple[str, str]]:
+    """The names of the parameters, each with its type as written."""
+    schema = tool.get("inputSchema")
+    declared = schema.get("properties") if isinstance(schema, dict) else None
+    return frozenset(
+        (name, str(item.get("type") if isinstance(item, dict) else item))
+        for name, item in (declared.items() if isinstance(declared, dict) else ())
+    )
+
+
 def _renamed(removed: list[Entry], added: list[Entry]) -> list[Both]:
     """Pairs of one tool under two names, surest first; both lists are in canonical order."""
-    lone = len(removed) == len(added) == 1
-    place = {id(entry): index for entries in (removed, added) for index, entry in enumerate(entries)}
-    scored = [(_evidence(one, other, lone=lone), one, other) for one, other in _candidates(removed, added)]
+    ours, theirs = ([_Tool(entry) for entry in entries] for entries in (removed, added))
+    lone = len(ours) == len(theirs) == 1
+    place = {id(tool): index for tools in (ours, theirs) for index, tool in enumerate(tools)}
+    scored = [(_evidence(one, other, lone=lone), one, other) for one, other in _candidates(ours, theirs)]
+    sure = [item for item in scored if item[0] >= _SURE]
     pairs: list[Both] = []
     taken: set[int] = set()
-    for score, one, other in sorted(
-        scored, key=lambda item: (-item[0], place[id(item[1])], place[id(item[2])])
-    ):
-        if score >= _SURE and not taken & {id(one), id(other)}:
+    for _, one, other in sorted(sure, key=lambda item: (-item[0], place[id(item[1])], place[id(item[2])])):
+        if not taken & {id(one), id(other)}:
             taken |= {id(one), id(other)}
-            pairs.append((one, other))
+            pairs.append((one.entry, other.entry))
     return pairs
 
 
-def _candidates(removed: list[Entry], added: list[Entry]) -> Iterator[Both]:
+def _candidates(removed: list[_Tool], added: list[_Tool]) -> Iterator[tuple[_Tool, _Tool]]:
     if len(removed) * len(added) <= _COMPARISONS:
         yield from ((one, other) for one in removed for other in added)
         return
     seen: set[tuple[int, int]] = set()
-    common = {entry.parameters for entry in removed} & {entry.parameters for entry in added}
-    for mark in (
-        lambda entry: entry.schema if entry.parameters in common else "",
-        _description,
-        lambda entry: name_of(entry.tool).lower(),
-    ):
-        ours: defaultdict[str, list[Entry]] = defaultdict(list)
-        theirs: defaultdict[str, list[Entry]] = defaultdict(list)
-        for entries, buckets in ((removed, ours), (added, theirs)):
-            for entry in entries:
-                buckets[mark(entry)].append(entry)
+    common = {tool.entry.parameters for tool in removed} & {tool.entry.parameters for tool in added}
+    marks: tuple[Callable[[_Tool], str], ...] = (
+        lambda tool: tool.entry.schema if tool.entry.parameters in common else "",
+        lambda tool: tool.description,
+        lambda tool: tool.name.lower(),
+    )
+    for mark in marks:
+        ours: defaultdict[str, list[_Tool]] = defaultdict(list)
+        theirs: defaultdict[str, list[_Tool]] = defaultdict(list)
+        for tools, buckets in ((removed, ours), (added, theirs)):
+            for tool in tools:
+                buckets[mark(tool)].append(tool)
         for key in ours.keys() & theirs.keys():
             if key and len(ours[key]) * len(theirs[key]) <= _BUCKET:
                 for one in ours[key]:
@@ -139,66 +182,38 @@ def _candidates(removed: list[Entry], added: list[Entry]) -> Iterator[Both]:
                             yield one, other
 
 
-def _evidence(one: Entry, other: Entry, *, lone: bool) -> int:
+def _evidence(one: _Tool, other: _Tool, *, lone: bool) -> int:
     """How much speaks for one tool under another name; _SURE is enough."""
-    if not isinstance(one.tool, dict) or not isinstance(other.tool, dict):
+    if not isinstance(one.entry.tool, dict) or not isinstance(other.entry.tool, dict):
         return 0
-    name, new_name = name_of(one.tool), name_of(other.tool)
     score = int(lone) + _schema_evidence(one, other)
-    if respelled(name, new_name):
+    if one.harm != other.harm:
+        score -= 2
+    if one.description and other.description:
+        alike = words_alike(one.wording, other.wording)
+        same = one.description == other.description
+        score += 3 if same else 1 if alike >= _ALIKE else -2 if alike < _UNLIKE else 0
+    if score + 4 < _SURE:  # whatever the names say
+        return score
+    if other_acts(one.name, other.name):
+        score -= 2
+    if respelled(one.name, other.name):
         score += 4
-    elif names_alike(name, new_name):
+    elif names_alike(one.name, other.name):
         score += 3
-    if other_acts(name, new_name):
-        score -= 2
-    if _harm(one.tool) != _harm(other.tool):
-        score -= 2
-    before, after = _description(one), _description(other)
-    if before and after:
-        alike = texts_alike(before, after)
-        score += 3 if before == after else 1 if alike >= _ALIKE else -2 if alike < _UNLIKE else 0
     return score
 
 
-def _schema_evidence(one: Entry, other: Entry) -> int:
-    few, many = sorted((len(_properties(one.tool)), len(_properties(other.tool))))
-    if one.schema == other.schema:
+def _schema_evidence(one: _Tool, other: _Tool) -> int:
+    before, after = one.entry.parameters, other.entry.parameters
+    few, many = sorted((len(before), len(after)))
+    if one.entry.schema == other.entry.schema:
         if not many:
             return 1
-        return (2 if many == 1 else 3) + int(len(one.schema) > _TELLING)
+        return (2 if many == 1 else 3) + int(len(one.entry.schema) > _TELLING)
     if not few:
         return 0
-    if few / many < _ALIKE:
-        # They cannot share enough; what is compared with thousands of tools may have thousands of parameters.
-        return -2
-    before, after = _parameters(one.tool), _parameters(other.tool)
-    shared = sum(1 for name in before.keys() & after.keys() if before[name] == after[name])
-    if shared / len(before.keys() | after.keys()) >= _ALIKE:
+    shared = len(one.parameters & other.parameters) if few / many >= _ALIKE else 0
+    if shared / len(before | after) >= _ALIKE:
         return 2 if shared > 1 else 1
     return -2
-
-
-def _properties(tool: Json) -> dict[str, Json]:
-    schema = tool.get("inputSchema") if isinstance(tool, dict) else None
-    properties = schema.get("properties") if isinstance(schema, dict) else None
-    return properties if isinstance(properties, dict) else {}
-
-
-def _parameters(tool: Json) -> dict[str, Json]:
-    """The names of the parameters, each with its type as written."""
-    return {
-        name: str(item.get("type") if isinstance(item, dict) else item)
-        for name, item in _properties(tool).items()
-    }
-
-
-def _description(entry: Entry) -> str:
-    text = entry.tool.get("description") if isinstance(entry.tool, dict) else None
-    return text.strip() if isinstance(text, str) else ""
-
-
-def _harm(tool: dict[str, Json]) -> tuple[bool, bool]:
-    hints = with_defaults(tool.get("annotations"), HINTS)
-    if not isinstance(hints, dict):
-        hints = HINTS
-    return hints["readOnlyHint"] is True, hints["destructiveHint"] is not False

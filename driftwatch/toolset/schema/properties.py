@@ -5,7 +5,7 @@ from functools import cached_property
 
 from driftwatch.model import Json
 from driftwatch.toolset.change import BREAKING, COMPATIBLE
-from driftwatch.toolset.likeness import names_alike, respelled, texts_alike
+from driftwatch.toolset.likeness import names_alike, respelled, words, words_alike
 from driftwatch.toolset.schema.essence import essence
 from driftwatch.toolset.schema.ledger import Effect
 from driftwatch.toolset.schema.values import kinds, type_words
@@ -57,6 +57,10 @@ class _Property:
     def description(self) -> str:
         text = self.view.keywords.get("description")
         return text.strip() if isinstance(text, str) else ""
+
+    @cached_property
+    def wording(self) -> frozenset[str]:
+        return words(self.description)
 
 
 def compare_properties(old: View, new: View, pair: Pair, work: Work) -> None:
@@ -169,15 +173,17 @@ def _evidence(one: _Property, other: _Property, *, same: bool, lone: bool) -> in
     score = int(before == after) + int(one.required == other.required) + int(lone)
     if same:
         score += 3 if one.telling else 1
+    if one.description and other.description:
+        if one.description == other.description:
+            score += 3
+        elif words_alike(one.wording, other.wording) < _UNLIKE:
+            score -= 2
+    if score + 3 < _SURE:  # whatever the names say
+        return score
     if respelled(one.name, other.name):
         score += 3
     elif names_alike(one.name, other.name):
         score += 2
-    if one.description and other.description:
-        if one.description == other.description:
-            score += 3
-        elif texts_alike(one.description, other.description) < _UNLIKE:
-            score -= 2
     return score
 
 
