@@ -166,6 +166,11 @@ def strangers(seed: int = 1) -> list[Tool]:
     ]
 
 
+def hundred() -> list[Tool]:
+    """So few that each old name is held against each new one."""
+    return usual()[:100]
+
+
 def _tool(index: int, parameters: dict[str, Any], text: str = "Searches.") -> Tool:
     return {
         "name": f"tool_{index:04}",
@@ -339,6 +344,7 @@ CASES = (
         )
     ),
     Case(strangers, other_tools),
+    Case(hundred, every_name_and_description),
     Case(unions, every_leaf),
     Case(references, every_leaf),
     Case(nested, every_leaf),

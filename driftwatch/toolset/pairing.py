@@ -189,10 +189,11 @@ def _evidence(one: _Tool, other: _Tool, *, lone: bool) -> int:
     score = int(lone) + _schema_evidence(one, other)
     if one.harm != other.harm:
         score -= 2
-    if one.description and other.description:
+    if one.description and one.description == other.description:
+        score += 3
+    elif one.description and other.description:
         alike = words_alike(one.wording, other.wording)
-        same = one.description == other.description
-        score += 3 if same else 1 if alike >= _ALIKE else -2 if alike < _UNLIKE else 0
+        score += 1 if alike >= _ALIKE else -2 if alike < _UNLIKE else 0
     if score + 4 < _SURE:  # whatever the names say
         return score
     if other_acts(one.name, other.name):
