@@ -1,8 +1,13 @@
-"""How alike two names, or two texts, are: evidence for a rename."""
+"""How alike two names, or two texts, are: evidence for a rename, and what is renamed by it."""
 
 import re
+from collections.abc import Callable, Iterable
 from difflib import SequenceMatcher
 from functools import lru_cache
+from heapq import heapify, heappop, heappush
+
+SURE = 4
+"""The evidence from which what is gone and what is new are one that was renamed."""
 
 _TOKEN = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
 _WORD = re.compile(r"\w+")
@@ -66,3 +71,26 @@ def words(text: str) -> frozenset[str]:
 def words_alike(one: frozenset[str], other: frozenset[str]) -> float:
     """The share of words that two texts have in common, 0 to 1."""
     return len(one & other) / len(one | other) if one or other else 0.0
+
+
+def surest(
+    candidates: Iterable[tuple[int, int, int]], evidence: Callable[[int, int], int]
+) -> list[tuple[int, int]]:
+    """What was renamed to what, by place, surest first: each is in one pair at most.
+
+    A candidate is two places and the most that may speak for them; the evidence is asked where it decides.
+    """
+    queue = [(-most, old, new, False) for old, new, most in candidates if most >= SURE]
+    heapify(queue)
+    pairs: dict[int, int] = {}
+    taken: set[int] = set()
+    while queue:
+        _, old, new, known = heappop(queue)
+        if old in pairs or new in taken:
+            continue
+        if known:
+            pairs[old] = new
+            taken.add(new)
+        elif (found := evidence(old, new)) >= SURE:
+            heappush(queue, (-found, old, new, True))
+    return list(pairs.items())

@@ -7,11 +7,11 @@ from functools import cached_property
 
 from driftwatch.model import Json
 from driftwatch.toolset.canonical import written_alike
-from driftwatch.toolset.likeness import names_alike, other_acts, respelled, words, words_alike
+from driftwatch.toolset.likeness import names_alike, other_acts, respelled, surest, words, words_alike
 from driftwatch.toolset.tools import HINTS, Entry, Toolset, name_of, with_defaults
 
-_SURE = 4
-"""The evidence from which a removed and an added tool are one that was renamed."""
+_NAMES = 4
+"""The most that two names may speak for one tool."""
 
 _COMPARISONS = 10_000
 """Removed times added tools up to which each is compared with each; beyond, those with a trait in common."""
@@ -103,6 +103,7 @@ def _without(entries: list[Entry], equal: Counter[tuple[str, str, str]]) -> list
 class _Tool:
     """A tool that came or went, and what tells it from others."""
 
+    place: int
     entry: Entry
 
     @cached_property
@@ -142,18 +143,18 @@ def _parameters(tool: dict[str, Json]) -> frozenset[tuple[str, str]]:
 
 def _renamed(removed: list[Entry], added: list[Entry]) -> list[Both]:
     """Pairs of one tool under two names, surest first; both lists are in canonical order."""
-    ours, theirs = ([_Tool(entry) for entry in entries] for entries in (removed, added))
+    ours, theirs = ([_Tool(*item) for item in enumerate(entries)] for entries in (removed, added))
     lone = len(ours) == len(theirs) == 1
-    place = {id(tool): index for tools in (ours, theirs) for index, tool in enumerate(tools)}
-    scored = [(_evidence(one, other, lone=lone), one, other) for one, other in _candidates(ours, theirs)]
-    sure = [item for item in scored if item[0] >= _SURE]
-    pairs: list[Both] = []
-    taken: set[int] = set()
-    for _, one, other in sorted(sure, key=lambda item: (-item[0], place[id(item[1])], place[id(item[2])])):
-        if not taken & {id(one), id(other)}:
-            taken |= {id(one), id(other)}
-            pairs.append((one.entry, other.entry))
-    return pairs
+
+    def evidence(old: int, new: int) -> int:
+        one, other = ours[old], theirs[new]
+        return _content_evidence(one, other, lone=lone) + _name_evidence(one.name, other.name)
+
+    candidates = (
+        (one.place, other.place, _content_evidence(one, other, lone=lone) + _NAMES)
+        for one, other in _candidates(ours, theirs)
+    )
+    return [(removed[old], added[new]) for old, new in surest(candidates, evidence)]
 
 
 def _candidates(removed: list[_Tool], added: list[_Tool]) -> Iterator[tuple[_Tool, _Tool]]:
@@ -182,10 +183,10 @@ def _candidates(removed: list[_Tool], added: list[_Tool]) -> Iterator[tuple[_Too
                             yield one, other
 
 
-def _evidence(one: _Tool, other: _Tool, *, lone: bool) -> int:
-    """How much speaks for one tool under another name; _SURE is enough."""
+def _content_evidence(one: _Tool, other: _Tool, *, lone: bool) -> int:
+    """How much speaks for one tool under another name, but for the names."""
     if not isinstance(one.entry.tool, dict) or not isinstance(other.entry.tool, dict):
-        return 0
+        return -_NAMES
     score = int(lone) + _schema_evidence(one, other)
     if one.harm != other.harm:
         score -= 2
@@ -194,15 +195,14 @@ def _evidence(one: _Tool, other: _Tool, *, lone: bool) -> int:
     elif one.description and other.description:
         alike = words_alike(one.wording, other.wording)
         score += 1 if alike >= _ALIKE else -2 if alike < _UNLIKE else 0
-    if score + 4 < _SURE:  # whatever the names say
-        return score
-    if other_acts(one.name, other.name):
-        score -= 2
-    if respelled(one.name, other.name):
-        score += 4
-    elif names_alike(one.name, other.name):
-        score += 3
     return score
+
+
+def _name_evidence(one: str, other: str) -> int:
+    score = -2 if other_acts(one, other) else 0
+    if respelled(one, other):
+        return score + _NAMES
+    return score + 3 if names_alike(one, other) else score
 
 
 def _schema_evidence(one: _Tool, other: _Tool) -> int:

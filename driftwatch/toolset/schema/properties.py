@@ -5,7 +5,7 @@ from functools import cached_property
 
 from driftwatch.model import Json
 from driftwatch.toolset.change import BREAKING, COMPATIBLE
-from driftwatch.toolset.likeness import names_alike, respelled, words, words_alike
+from driftwatch.toolset.likeness import names_alike, respelled, surest, words, words_alike
 from driftwatch.toolset.schema.essence import essence
 from driftwatch.toolset.schema.ledger import Effect
 from driftwatch.toolset.schema.values import kinds, type_words
@@ -13,8 +13,8 @@ from driftwatch.toolset.schema.views import ANYTHING, Document, View, names
 from driftwatch.toolset.schema.work import Pair, Work
 from driftwatch.toolset.wording import quote
 
-_SURE = 4
-"""The evidence from which a dropped and an added property are one that was renamed."""
+_MOST = 6
+"""The most that names and equal demands may speak for one property."""
 
 _UNLIKE = 0.3
 """The share of common words below which two descriptions speak of two things."""
@@ -44,6 +44,10 @@ class _Property:
         return kinds(self.view)
 
     @cached_property
+    def demands(self) -> str:
+        return essence(self.document, self.schema)
+
+    @cached_property
     def telling(self) -> bool:
         """True when it has a rule beside its type: two bare strings are alike by chance."""
         return len(self.view.rules) > 1
@@ -68,7 +72,7 @@ def compare_properties(old: View, new: View, pair: Pair, work: Work) -> None:
     before, after = _differing(old, new, work)
     dropped = {name: item for name, item in before.items() if name not in after}
     added = {name: item for name, item in after.items() if name not in before}
-    for one, other in _renamed(dropped, added):
+    for one, other in _renamed(dropped, added, work):
         del dropped[one.name], added[other.name]
         _note_rename(one, other, pair, work)
         _compare(one, other, pair, work)
@@ -145,45 +149,45 @@ def _note_required(name: str, *, was: bool, pointer: str, pair: Pair, work: Work
     work.ledger.note(change, effect, f"{subject} is {now} {always}", pointer, (was, not was), about=name)
 
 
-def _renamed(dropped: dict[str, _Property], added: dict[str, _Property]) -> list[tuple[_Property, _Property]]:
+def _renamed(
+    dropped: dict[str, _Property], added: dict[str, _Property], work: Work
+) -> list[tuple[_Property, _Property]]:
     """Pairs of one property under two names, surest first."""
     if not dropped or not added or max(len(dropped), len(added)) > _CANDIDATES:
         return []
-    lone = len(dropped) == len(added) == 1
-    demands = {id(item): essence(item.document, item.schema) for item in (*dropped.values(), *added.values())}
-    scored = [
-        (_evidence(one, other, same=demands[id(one)] == demands[id(other)], lone=lone), one, other)
-        for one in dropped.values()
-        for other in added.values()
-    ]
-    pairs: list[tuple[_Property, _Property]] = []
-    taken: set[int] = set()
-    for score, one, other in sorted(scored, key=lambda item: (-item[0], item[1].name, item[2].name)):
-        if score >= _SURE and not taken & {id(one), id(other)}:
-            taken |= {id(one), id(other)}
-            pairs.append((one, other))
-    return pairs
+    ours, theirs = list(dropped.values()), list(added.values())
+    lone = len(ours) == len(theirs) == 1
+
+    def evidence(old: int, new: int) -> int:
+        one, other = ours[old], theirs[new]
+        return _evidence(one, other, lone=lone) + _costly_evidence(one, other, work)
+
+    candidates = (
+        (old, new, _evidence(one, other, lone=lone) + _MOST)
+        for old, one in enumerate(ours)
+        for new, other in enumerate(theirs)
+    )
+    return [(ours[old], theirs[new]) for old, new in surest(candidates, evidence)]
 
 
-def _evidence(one: _Property, other: _Property, *, same: bool, lone: bool) -> int:
-    """How much speaks for one property under another name; _SURE is enough."""
+def _evidence(one: _Property, other: _Property, *, lone: bool) -> int:
+    """How much speaks for one property under another name, at a glance."""
     before, after = one.kinds, other.kinds
     if before != after and before is not None and after is not None and before.isdisjoint(after):
-        return 0
+        return -_MOST
     score = int(before == after) + int(one.required == other.required) + int(lone)
-    if same:
-        score += 3 if one.telling else 1
-    if one.description and other.description:
-        if one.description == other.description:
-            score += 3
-        elif words_alike(one.wording, other.wording) < _UNLIKE:
-            score -= 2
-    if score + 3 < _SURE:  # whatever the names say
-        return score
-    if respelled(one.name, other.name):
+    if one.description and one.description == other.description:
         score += 3
-    elif names_alike(one.name, other.name):
-        score += 2
+    elif one.description and other.description and words_alike(one.wording, other.wording) < _UNLIKE:
+        score -= 2
+    return score
+
+
+def _costly_evidence(one: _Property, other: _Property, work: Work) -> int:
+    """What the names say, and whether both demand the same."""
+    score = 3 if respelled(one.name, other.name) else 2 if names_alike(one.name, other.name) else 0
+    if work.unchanged(one.schema, other.schema) or one.demands == other.demands:
+        score += 3 if one.telling else 1
     return score
 
 
