@@ -69,6 +69,8 @@ class Shown:
 class Hearsay:
     """A wire that answers everything with something that was once said to something else."""
 
+    url = "https://a.test/mcp"
+
     def __init__(self, rng: random.Random, corpus: Corpus) -> None:
         self.rng, self.corpus, self.requests = rng, corpus, 0
 
@@ -230,7 +232,7 @@ class Targets:
     async def dialogue(self, rng: random.Random) -> None:
         """A whole probe in which nothing that is answered fits the question."""
         limits = Limits(max_pages=9)
-        wire, target = Hearsay(rng, self.corpus), Target(name="x", url="https://a.test/mcp", limits=limits)
+        wire, target = Hearsay(rng, self.corpus), Target(name="x", url=Hearsay.url, limits=limits)
         talk = Dialogue(wire, url=target.url, limits=limits, pause=lambda _: asyncio.sleep(0))
         seen = Seen()
         await take(talk, seen, target, rng.choice(tuple(Depth)))

@@ -7,7 +7,7 @@ from driftwatch.evidence import Tls
 from driftwatch.probe import http1
 from driftwatch.probe.connect import READ_SIZE, SocketStream
 from driftwatch.probe.fault import Broken
-from driftwatch.probe.http1 import Headers, ReplyParser
+from driftwatch.probe.http1 import Fields, ReplyParser
 from driftwatch.probe.place import Place
 from driftwatch.probe.proxy import Proxy
 
@@ -36,16 +36,16 @@ class Connection:
         self._reply = ReplyParser()
 
     async def ask(
-        self, method: str, place: Place, headers: Headers, content: bytes, max_headers: int
+        self, method: str, place: Place, fields: Fields, content: bytes, max_headers: int
     ) -> ReplyParser:
         """Send a request and read its reply up to the end of the header block."""
         self.stream.expect(max_headers)
         target = place.target
         if self._forwarder is not None:
             target = place.absolute
-            headers = [*headers, *self._forwarder.headers]
+            fields = [*fields, *self._forwarder.fields]
         try:
-            self.stream.write(http1.head(method, target, headers) + content)
+            self.stream.write(http1.head(method, target, fields) + content)
         except ValueError:
             # Not quoted: it may be the credential.
             what = "the request cannot be sent: one of its headers is not valid HTTP"

@@ -33,6 +33,8 @@ class Sender(Protocol):
     """What a dialogue needs of the wire."""
 
     requests: int
+    url: str
+    """Where a request without a URL of its own goes."""
 
     async def send(self, request: Request, *, fresh: bool = False, budget: int | None = None) -> Reply:
         """Send one request, unless ``budget`` were sent; a fault of the server is in the reply."""
@@ -143,7 +145,10 @@ class Dialogue:
         return renew is not None and await renew()
 
     def _addressed(self, request: Request) -> Request:
-        return replace(request, url=request.url or self.url, headers=(*request.headers, *self._headers))
+        url = request.url or self.url
+        if url == self.wire.url and not self._headers:
+            return request
+        return replace(request, url=url, headers=(*request.headers, *self._headers))
 
     async def open(self, request: Request, *, patient: bool = True) -> Opened:
         """Send the first request of an era, and once more for each fault that a variant may get around.

@@ -7,6 +7,7 @@ from email.utils import parsedate_to_datetime
 
 from driftwatch import __version__
 from driftwatch.probe.credential import SESSION, Credential, Redactor
+from driftwatch.probe.http1 import Fields, in_utf8
 
 SESSION_HEADER = "mcp-session-id"
 USER_AGENT = f"driftwatch/{__version__} (+https://github.com/driftwatch/driftwatch)"
@@ -20,14 +21,14 @@ Recorded = tuple[tuple[str, str], ...]
 
 def outgoing(
     *,
-    authority: bytes,
+    authority: str,
     accept: str | None,
     content: tuple[bytes, str] | None,
     headers: Sequence[tuple[str, str]],
     credential: Credential | None,
     redactor: Redactor,
-) -> tuple[list[tuple[bytes, bytes]], Recorded]:
-    """The headers to send, and the same as they are recorded.
+) -> tuple[Fields, Recorded]:
+    """The fields to send, and the same as they are recorded.
 
     ``content`` is a body and its media type. A header of the request itself replaces one of the credential,
     which replaces one of ours.
@@ -47,14 +48,13 @@ def outgoing(
     for name, value in headers:
         shown = f"<{SESSION}>" if name.lower() == SESSION_HEADER else redactor.text(value)
         chosen[name.lower()] = (name, value, shown)
-    wire = [(b"Host", authority)]
-    wire += [(name.encode("utf-8", "replace"), _encoded(name, value)) for name, value, _ in chosen.values()]
-    return wire, tuple((name, shown) for name, _, shown in chosen.values())
-
-
-def _encoded(name: str, value: str) -> bytes:
-    # A session goes back byte for byte as it came; see incoming.
-    return value.encode("latin-1" if name.lower() == SESSION_HEADER else "utf-8", "replace")
+    fields = [("Host", authority)]
+    # A session goes back byte for byte as it came (see incoming), all else as UTF-8.
+    fields += [
+        (name, value if value.isascii() or key == SESSION_HEADER else in_utf8(value))
+        for key, (name, value, _) in chosen.items()
+    ]
+    return fields, tuple([(name, shown) for name, _, shown in chosen.values()])
 
 
 def incoming(raw: Iterable[tuple[bytes, bytes]]) -> Recorded:

@@ -11,25 +11,31 @@ import httptools
 
 from driftwatch.probe.fault import Broken
 
-Headers = list[tuple[bytes, bytes]]
+Fields = list[tuple[str, str]]
+"""Names and values; each character stands for one byte."""
 
-_VALUE = rb"(?:[\x21-\x7e\x80-\xff](?:[\t\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff])?)?"
-_FIELD = rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+: " + _VALUE + rb"\r\n"
-_HEAD = re.compile(rb"[A-Z]+ [\x21-\x7e]+ HTTP/1\.1\r\n(?:" + _FIELD + rb")*\r\n")
+_VALUE = r"(?:[\x21-\x7e\x80-\xff](?:[\t\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff])?)?"
+_FIELD = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+: " + _VALUE + r"\r\n"
+_HEAD = re.compile(r"[A-Z]+ [\x21-\x7e]+ HTTP/1\.1\r\n(?:" + _FIELD + r")*\r\n")
 _HTTP = b"HTTP/"
 _QUOTED = 40
 _OFTEN_READ = ("Duplicate Content-Length", "Missing expected CR", "Unexpected whitespace after header value")
 """What more lenient parsers than llhttp accept: whoever tries with those wonders."""
 
 
-def head(method: str, target: bytes, headers: Headers) -> bytes:
+def in_utf8(text: str) -> str:
+    """A value of a field whose bytes are this text in UTF-8."""
+    return text.encode("utf-8", "replace").decode("latin-1")
+
+
+def head(method: str, target: str, fields: Fields) -> bytes:
     """The request line and the header block. Raises ValueError for what is not valid in them."""
-    fields = b"".join([b"%b: %b\r\n" % field for field in headers])
-    block = b"%b %b HTTP/1.1\r\n%b\r\n" % (method.encode("ascii"), target, fields)
+    lines = "".join([f"{name}: {value}\r\n" for name, value in fields])
+    block = f"{method} {target} HTTP/1.1\r\n{lines}\r\n"
     # A value with a line break in it would be valid as two fields.
-    if _HEAD.fullmatch(block) is None or block.count(b"\n") != len(headers) + 2:
+    if _HEAD.fullmatch(block) is None or block.count("\n") != len(fields) + 2:
         raise ValueError("not a valid request head")
-    return block
+    return block.encode("latin-1")
 
 
 class ReplyParser:
@@ -38,7 +44,7 @@ class ReplyParser:
     def __init__(self) -> None:
         self.status = 0
         """0 until its header block is complete."""
-        self.headers: Headers = []
+        self.headers: list[tuple[bytes, bytes]] = []
         """Names as they were sent."""
         self.body: deque[bytes] = deque()
         """The pieces that nobody has taken yet."""

@@ -22,9 +22,9 @@ class Place:
     host: str
     """An A-label or an IP address without brackets, in lower case."""
     port: int
-    authority: bytes
+    authority: str
     """The ``Host`` header."""
-    target: bytes
+    target: str
     """Path and query, as a server is asked for them."""
     shown: str
     """The URL without user and password, its query hidden."""
@@ -32,9 +32,9 @@ class Place:
     """Names and values of the query, and the user's password."""
 
     @property
-    def absolute(self) -> bytes:
+    def absolute(self) -> str:
         """The whole URL, as a proxy is asked for it."""
-        return b"%s://%s%s" % (self.scheme.encode(), self.authority, self.target)
+        return f"{self.scheme}://{self.authority}{self.target}"
 
     @property
     def key(self) -> tuple[str, str, int]:
@@ -56,7 +56,7 @@ def place(url: str) -> Place | None:
     if not 0 < port < 2**16:
         return None
     path = parsed.raw_path.partition(b"?")[0].decode("ascii")
-    authority = parsed.netloc
+    authority = parsed.netloc.decode("ascii")
     query = "?<redacted>" if parsed.query else ""
     named = tuple(parse_qsl(parsed.query.decode("ascii"), keep_blank_values=False))
     return Place(
@@ -64,7 +64,7 @@ def place(url: str) -> Place | None:
         host=host,
         port=port,
         authority=authority,
-        target=parsed.raw_path,
-        shown=f"{scheme}://{authority.decode('ascii')}{path}{query}",
+        target=parsed.raw_path.decode("ascii"),
+        shown=f"{scheme}://{authority}{path}{query}",
         secrets=(*named, ("password", parsed.password)) if parsed.password else named,
     )

@@ -13,6 +13,7 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 from driftwatch.probe import connect, http1
 from driftwatch.probe.connect import Resolver, SocketStream
 from driftwatch.probe.fault import Broken
+from driftwatch.probe.http1 import Fields
 from driftwatch.probe.place import Place, place
 
 MAX_REPLY = 64 * 1024
@@ -59,11 +60,11 @@ class Proxy:
         return self.authorization, self.authorization.removeprefix("Basic "), pair.partition(":")[2]
 
     @property
-    def headers(self) -> list[tuple[bytes, bytes]]:
+    def fields(self) -> Fields:
         """What the proxy itself is told with a request."""
         if self.authorization is None:
             return []
-        return [(b"Proxy-Authorization", self.authorization.encode())]
+        return [("Proxy-Authorization", self.authorization)]
 
     async def reach(self, resolver: Resolver, *, patience_s: float) -> SocketStream:
         """A connection to the proxy. Raises Broken with the code ``proxy``."""
@@ -79,9 +80,9 @@ class Proxy:
         Raises Broken: ``proxy`` when the proxy refuses, ``unreachable`` or ``timeout`` when it found no way.
         """
         host = f"[{target.host}]" if ":" in target.host else target.host
-        authority = f"{host}:{target.port}".encode()
+        authority = f"{host}:{target.port}"
         stream.expect(MAX_REPLY)
-        stream.write(http1.head("CONNECT", authority, [(b"Host", authority), *self.headers]))
+        stream.write(http1.head("CONNECT", authority, [("Host", authority), *self.fields]))
         reply = http1.ReplyParser()
         await _read_head(stream, reply)
         status = reply.status

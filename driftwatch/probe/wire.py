@@ -59,6 +59,8 @@ class Wire:
         endpoint = place(url)
         if endpoint is None:
             raise ValueError("the endpoint needs an absolute http or https URL")
+        self.url = url
+        """Where a request without a URL of its own goes."""
         self.requests = 0
         """How many requests were sent."""
         self.tls: Tls | Missing = _NO_CONNECTION if endpoint.scheme == "https" else _NO_TLS
@@ -159,7 +161,7 @@ class Wire:
             raise Broken("address", "resolve", "not an absolute http or https URL")
         own = target.key == self._endpoint.key
         content = request.content
-        wire_headers, recording.sent = headers.outgoing(
+        fields, recording.sent = headers.outgoing(
             authority=target.authority,
             accept=request.accept,
             content=content,
@@ -176,7 +178,7 @@ class Wire:
                 response = await connection.ask(
                     request.http_method,
                     target,
-                    wire_headers,
+                    fields,
                     b"" if content is None else content[0],
                     self._limits.max_headers,
                 )

@@ -232,15 +232,15 @@ def test_an_endpoint_is_shown_without_its_secrets() -> None:
     assert found is not None
     assert found.shown == "https://mcp.example:8443/mcp?<redacted>"
     assert found.secrets == (("key", "abc"), ("n", "1"), ("password", "hunter2"))
-    assert found.target == b"/mcp?key=abc&n=1"
+    assert found.target == "/mcp?key=abc&n=1"
 
 
 def test_a_name_becomes_its_a_label_and_brackets_go() -> None:
     names = [place(url) for url in ("https://bücher.example/", "http://[::1]:8000/mcp", "HTTP://LocalHost")]
     assert [name and (name.host, name.port, name.authority) for name in names] == [
-        ("xn--bcher-kva.example", 443, b"xn--bcher-kva.example"),
-        ("::1", 8000, b"[::1]:8000"),
-        ("localhost", 80, b"localhost"),
+        ("xn--bcher-kva.example", 443, "xn--bcher-kva.example"),
+        ("::1", 8000, "[::1]:8000"),
+        ("localhost", 80, "localhost"),
     ]
 
 
