@@ -35,6 +35,7 @@ _TEXT = {
     "number-range": "A number is larger than any that clients can represent.",
     "unterminated-event": "The stream ends inside an event; strict readers drop what it said.",
     "wrong-length": "The reply is not as long as it says, or says it in two ways.",
+    "refused-by-some": "The head of the reply is more than some clients take.",
     "no-content-type": "The reply has a body and no Content-Type.",
 }
 

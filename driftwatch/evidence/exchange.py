@@ -53,7 +53,8 @@ class Remark:
 
     code: str
     """bom, duplicate-member, id-type, id-wrong, id-null, batch, result-and-error, unterminated-event,
-    unrequested-encoding, lone-surrogate, number-range, no-content-type, server-request, wrong-length."""
+    unrequested-encoding, lone-surrogate, number-range, no-content-type, server-request, wrong-length,
+    refused-by-some."""
     message: str
 
 

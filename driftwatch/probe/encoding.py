@@ -9,6 +9,8 @@ _ZLIB = 15
 _RAW_DEFLATE = -15
 _HEADER = 2
 _GZIP_NAMES = frozenset({"gzip", "x-gzip"})
+_UNDONE = _GZIP_NAMES | {"deflate"}
+_REGISTERED = _UNDONE | {"br", "compress", "dcb", "dcz", "x-compress", "zstd"}
 
 
 class Inflater:
@@ -68,13 +70,21 @@ class Inflater:
         return self._decompress(chunk)
 
 
-def inflater(content_encoding: str | None, limit: int) -> Inflater | None:
-    """What undoes a Content-Encoding header; None for identity. Broken for what cannot be undone."""
+def codings(content_encoding: str | None) -> list[str]:
+    """What a Content-Encoding header names, in lower case and without identity."""
     names = [name.strip().lower() for name in (content_encoding or "").split(",")]
-    names = [name for name in names if name not in {"", "identity"}]
-    if not names:
-        return None
-    if len(names) == 1 and names[0] in {*_GZIP_NAMES, "deflate"}:
+    return [name for name in names if name not in {"", "identity"}]
+
+
+def inflater(content_encoding: str | None, limit: int) -> Inflater | None:
+    """What undoes a Content-Encoding header. Raises Broken for a coding that cannot be undone.
+
+    None where there is none to undo: clients read a body as it is when its coding is none (``utf-8``).
+    """
+    names = codings(content_encoding)
+    if len(names) == 1 and names[0] in _UNDONE:
         return Inflater(names[0], limit)
+    if _REGISTERED.isdisjoint(names):
+        return None
     shown = ", ".join(names)[:60]
     raise Broken("encoding", "body", f"the body is encoded ({shown}) although only identity was asked for")

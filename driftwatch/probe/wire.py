@@ -21,7 +21,7 @@ from driftwatch.probe.body import SSE, Body
 from driftwatch.probe.connect import AddressFault, Resolver, SocketStream
 from driftwatch.probe.connection import Connection
 from driftwatch.probe.credential import QUERY, SESSION, Credential, Redactor
-from driftwatch.probe.encoding import Inflater, inflater
+from driftwatch.probe.encoding import Inflater, codings, inflater
 from driftwatch.probe.fault import Broken
 from driftwatch.probe.place import Place, place
 from driftwatch.probe.proxy import Proxy
@@ -200,6 +200,7 @@ class Wire:
                 raise refusal
             recording.status = response.status
             recording.received = headers.incoming(response.headers)
+            recording.remarks += [Remark(code="refused-by-some", message=doubt) for doubt in response.doubts]
             if (session := headers.first(recording.received, headers.SESSION_HEADER)) is not None:
                 self._redactor.learn(session, SESSION)
             return connection
@@ -337,9 +338,8 @@ class Wire:
         limits = self._limits
         encoding = headers.first(recording.received, "content-encoding")
         undo: Inflater | None = None
-        if encoding is not None and headers.first(recording.received, "content-length") != "0":
+        if codings(encoding) and headers.first(recording.received, "content-length") != "0":
             undo = inflater(encoding, limits.max_body)
-        if undo is not None:
             message = f"the body is encoded ({encoding}) although only identity was asked for"
             recording.remarks.append(Remark(code="unrequested-encoding", message=message[:200]))
         connection.expect_body(2 * limits.max_body + connect.READ_SIZE)

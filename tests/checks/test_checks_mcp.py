@@ -184,7 +184,15 @@ def test_pages_that_repeat_a_fault_are_one_finding() -> None:
 
 @pytest.mark.parametrize(
     "code",
-    ["bom", "duplicate-member", "lone-surrogate", "unterminated-event", "wrong-length", "no-content-type"],
+    [
+        "bom",
+        "duplicate-member",
+        "lone-surrogate",
+        "unterminated-event",
+        "wrong-length",
+        "refused-by-some",
+        "no-content-type",
+    ],
 )
 def test_text_that_lenient_parsers_forgive_is_a_risk(code: str) -> None:
     result = judged("mcp/message-text", with_remark(code))

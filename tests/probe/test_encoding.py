@@ -49,12 +49,12 @@ def test_several_gzip_members_are_one_body() -> None:
     assert unpack("gzip", packed[:25], packed[25:]) == b"ab"
 
 
-@pytest.mark.parametrize("name", [None, "", "identity", "Identity, identity"])
+@pytest.mark.parametrize("name", [None, "", "identity", "Identity, identity", "utf-8", "none", "gzip;q=1"])
 def test_no_encoding_needs_no_undoing(name: str | None) -> None:
     assert inflater(name, 100) is None
 
 
-@pytest.mark.parametrize("name", ["br", "zstd", "gzip, gzip", "compress", "gzip;q=1", "x" * 500])
+@pytest.mark.parametrize("name", ["br", "zstd", "gzip, gzip", "compress", "utf-8, br", "br" + ", zstd" * 90])
 def test_what_cannot_be_undone_is_named(name: str) -> None:
     with pytest.raises(Broken) as caught:
         inflater(name, 100)

@@ -12,6 +12,7 @@ OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 HELLO = OK + b"Content-Length: 5\r\n\r\nhello"
 CHUNKS = OK + b"Transfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n3;note=1\r\nllo\r\n0\r\nTrailer: x\r\n\r\n"
 UNTIL_CLOSE = OK + b"\r\nhello"
+KEPT = b"1.0 200 OK\r\nConnection: keep-alive\r\n"
 HINTS = b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n"
 
 
@@ -38,6 +39,9 @@ REPLIES = {
     "nothing": (b"HTTP/1.1 204 No Content\r\n\r\n", b"", True),
     "hints": (HINTS + HELLO, b"hello", True),
     "no-reason": (HELLO.replace(b" OK", b""), b"hello", True),
+    "chunks-and-length": (CHUNKS.replace(b"OK\r\n", b"OK\r\nContent-Length: 9\r\n"), b"hello", False),
+    "old-keep-alive": (HELLO.replace(b"1.1 200 OK\r\n", KEPT), b"hello", True),
+    "old-chunks": (CHUNKS.replace(b"1.1 200 OK\r\n", KEPT), b"hello", False),
 }
 
 
@@ -67,6 +71,29 @@ def test_no_reply_breaks_the_parser(raw: bytes) -> None:
     assert reply.ended or reply.broken
 
 
+def test_the_blanks_around_a_value_are_none_of_it() -> None:
+    reply = parsed(b"HTTP/1.1 200 OK\r\nA:\t b c \t\r\nB: \r\nTransfer-Encoding: chunked \r\n\r\n0\r\n\r\n")
+    assert (reply.headers[:2], reply.ended, reply.broken) == ([(b"A", b"b c"), (b"B", b"")], True, None)
+
+
+DOUBTS = {
+    "none": (HINTS.partition(b"HTTP/1.1 100")[0] + HELLO, []),
+    "continue": (
+        HINTS + HELLO,
+        ["100 Continue comes before the reply, unasked: agents on Node give up at it"],
+    ),
+    "headers": (
+        HELLO.replace(b"OK\r\n", b"OK\r\nLink: %b\r\n" % (b"x" * 17_000)),
+        ["the headers are 17,047 bytes: agents on Node give up at 16,384"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("raw", "doubts"), DOUBTS.values(), ids=DOUBTS)
+def test_what_some_clients_give_up_at_is_told(raw: bytes, doubts: list[str]) -> None:
+    assert parsed(raw).doubts == doubts
+
+
 SURPLUS = {
     "text": HELLO + b" world",
     "another-reply": HELLO * 2,
@@ -86,7 +113,7 @@ def test_what_comes_after_the_end_is_surplus_and_costs_the_connection(raw: bytes
 REFUSED = {
     "doubled-length": (
         b"Content-Length: 2\r\nContent-Length: 2\r\n",
-        "duplicate Content-Length (curl and others read it, agents on Node do not)",
+        "duplicate Content-Length (curl and others read it, agents on Node 24 do not)",
     ),
     "folded-line": (b"Server: a\r\n b\r\n", "unexpected whitespace after header value (curl"),
     "lines-without-a-return": (b"Server: a\nVia: b\r\n", "missing expected CR after header value (curl"),
@@ -97,7 +124,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("lines", "words"), REFUSED.values(), ids=REFUSED)
-def test_what_no_client_for_node_reads_is_no_valid_http(lines: bytes, words: str) -> None:
+def test_what_no_client_for_node_24_reads_is_no_valid_http(lines: bytes, words: str) -> None:
     reply = parsed(b"HTTP/1.1 200 OK\r\n" + lines + b"\r\n")
     assert reply.broken is not None
     assert reply.broken.fault.code == "protocol"

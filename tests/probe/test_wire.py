@@ -124,6 +124,13 @@ async def test_a_server_that_closes_gets_a_new_connection(reply: bytes, open_wir
     assert server.connections == 2
 
 
+async def test_a_session_goes_back_without_the_blanks_after_it(open_wire: Any) -> None:
+    reply = http(ANSWER, headers=("content-type: application/json", "mcp-session-id: abc \t"))
+    async with serve([ASK, reply]) as server, open_wire(server.url) as wire:
+        session = (await wire.send(request())).session
+    assert session == "abc"
+
+
 async def test_a_fresh_request_gets_a_connection_of_its_own_that_then_is_kept(open_wire: Any) -> None:
     script = [ASK, http(ANSWER)] * 3
     async with serve(script) as server, open_wire(server.url) as wire:

@@ -184,6 +184,16 @@ async def test_an_encoding_that_nobody_asked_for_is_undone_and_remarked(
     assert (exchange.size, exchange.excerpt) == (len(packed), ANSWER.decode())
 
 
+async def test_an_encoding_that_is_none_is_remarked_and_the_body_read_as_it_is(open_wire: Any) -> None:
+    exchange = await ask(open_wire, http(ANSWER, headers=(*JSON, "content-encoding: UTF-8")))
+    assert (exchange.answer, exchange.fault, remarks(exchange)) == (OURS, None, ["unrequested-encoding"])
+
+
+async def test_a_reply_that_some_clients_give_up_at_is_read_and_remarked(open_wire: Any) -> None:
+    exchange = await ask(open_wire, b"HTTP/1.1 100 Continue\r\n\r\n" + http(ANSWER))
+    assert (exchange.answer, exchange.fault, remarks(exchange)) == (OURS, None, ["refused-by-some"])
+
+
 async def test_an_encoded_event_stream_is_undone_as_it_comes(open_wire: Any) -> None:
     packer = zlib.compressobj(wbits=31)
     first = packer.compress(b"data: %b\n\n" % NOTE) + packer.flush(zlib.Z_SYNC_FLUSH)

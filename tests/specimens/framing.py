@@ -118,6 +118,24 @@ FRAMING = (
         expect={"mcp/message-text": (RISK, "wrong-length")},
     ),
     Specimen(
+        name="continue-unasked",
+        deviation="100 Continue comes before the list, which Node.js gives up at",
+        make=_list(_raw(lambda reply: b"HTTP/1.1 100 Continue\r\n\r\n" + reply)),
+        expect={"mcp/message-text": (RISK, "refused-by-some")},
+    ),
+    Specimen(
+        name="large-headers",
+        deviation="the list comes with more headers than Node.js reads",
+        make=_list(lambda answer: answer.with_header("Link", "</a>; rel=preload, " * 1000)),
+        expect={"mcp/message-text": (RISK, "refused-by-some")},
+    ),
+    Specimen(
+        name="encoded-as-text",
+        deviation="every reply has a Content-Encoding that is a charset",
+        make=_replies(lambda answer: answer.with_header("Content-Encoding", "utf-8")),
+        expect={"transport/encoding": (RISK, "unrequested")},
+    ),
+    Specimen(
         name="hangs-up-unannounced",
         deviation="every connection is closed after one reply, without Connection: close",
         make=_replies(_raw(bytes)),
