@@ -1,6 +1,7 @@
 """How alike two names, or two texts, are: evidence for a rename, and what is renamed by it."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable
 from difflib import SequenceMatcher
 from functools import lru_cache
@@ -53,8 +54,10 @@ def names_alike(one: str, other: str) -> bool:
     short, long = sorted((one.lower(), other.lower()), key=len)
     if long.startswith(short) or (len(short) > _STUB and long.endswith(short)):
         return True
-    could_be = 2 * len(short) >= _TYPO * (len(short) + len(long))
-    return could_be and SequenceMatcher(None, short, long).ratio() >= _TYPO
+    enough = _TYPO * (len(short) + len(long)) / 2
+    if len(short) < enough or (Counter(short) & Counter(long)).total() < enough:  # letters in common
+        return False
+    return SequenceMatcher(None, short, long).ratio() >= _TYPO
 
 
 def other_acts(one: str, other: str) -> bool:

@@ -211,3 +211,13 @@ def test_a_tool_with_very_many_parameters_is_not_read_again_for_every_other(
     found = diff(Toolset(tools=tuple(old)), Toolset(tools=tuple(new)))
     assert found.changes
     assert len(read) == len(old) + len(new)
+
+
+def test_parameters_that_might_each_be_every_other_are_not_weighed_forever() -> None:
+    def schema(kind: str) -> dict[str, Json]:
+        inner: dict[str, Json] = {f"{kind * 3}{number}": {} for number in range(60)}
+        return {"properties": {f"o{number}": {"properties": dict(inner)} for number in range(12)}}
+
+    old, new = ({"name": "draw", "inputSchema": schema(kind)} for kind in "ab")
+    told = [change.message for change in diff(Toolset((old,)), Toolset((new,))).changes]
+    assert '"draw": the input schema changed in more ways than can be followed' in told

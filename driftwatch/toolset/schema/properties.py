@@ -152,13 +152,15 @@ def _note_required(name: str, *, was: bool, pointer: str, pair: Pair, work: Work
 def _renamed(
     dropped: dict[str, _Property], added: dict[str, _Property], work: Work
 ) -> list[tuple[_Property, _Property]]:
-    """Pairs of one property under two names, surest first."""
+    """Pairs of one property under two names, surest first. What weighing them costs is limited too."""
     if not dropped or not added or max(len(dropped), len(added)) > _CANDIDATES:
         return []
     ours, theirs = list(dropped.values()), list(added.values())
     lone = len(ours) == len(theirs) == 1
 
     def evidence(old: int, new: int) -> int:
+        if not work.old.allowance.spend():
+            return 0
         one, other = ours[old], theirs[new]
         return _evidence(one, other, lone=lone) + _costly_evidence(one, other, work)
 
