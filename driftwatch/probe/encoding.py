@@ -63,7 +63,8 @@ class Inflater:
             return self._inflate.decompress(chunk, room)
         except zlib.error as error:
             if self._size or self._wbits != _ZLIB:
-                raise Broken("encoding", "body", f"the body is not valid {self._name}: {error}") from None
+                why = str(error).rpartition(": ")[2]
+                raise Broken("encoding", "body", f"the body is not valid {self._name}: {why}") from None
         # RFC 9110 section 8.4.1.2: some servers send deflate without the zlib wrapper.
         self._wbits = _RAW_DEFLATE
         self._inflate = zlib.decompressobj(self._wbits)

@@ -120,10 +120,10 @@ class ReplyParser:
 
     def _explained(self, error: str) -> str:
         what = error[:1].lower() + error[1:].replace(", RTSP/ or ICE/", "")
-        if error.startswith(_OFTEN_READ):
-            what += " (curl and others read it, agents on Node 24 do not)"
         if self.status:
             return what
+        if error.startswith(_OFTEN_READ):
+            what += " (curl and others read it, agents on Node 24 do not)"
         if self.headers:
             return f"{what}, after the header {self.headers[-1][0].decode('latin-1')!r}"
         return f"{what}; {self._beginning}"

@@ -117,6 +117,18 @@ BROKEN = {
         "body",
         "expected LF after chunk data",
     ),
+    "longer-chunk-than-it-says": (
+        [HEADERS + b"transfer-encoding: chunked\r\n\r\n1\r\n{\n\r\n"],
+        "protocol",
+        "body",
+        "missing expected CR after chunk data",
+    ),
+    "no-reply-after-a-hint": (
+        [b"HTTP/1.1 103 Early Hints\r\n\r\nhello"],
+        "protocol",
+        "headers",
+        "not valid HTTP: expected HTTP/; the reply begins",
+    ),
     "switched-protocols": (
         [b"HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\n\r\n"],
         "protocol",
@@ -135,6 +147,7 @@ async def test_a_broken_exchange_is_a_fault(
     assert (exchange.fault.code, exchange.fault.phase) == (code, phase)
     assert words in exchange.fault.message
     assert len(exchange.fault.message) < 400
+    assert phase == "headers" or "curl" not in exchange.fault.message
     assert exchange.answer is None
     assert exchange.address is not None
 
