@@ -7,7 +7,7 @@ with a short deadline, and is judged. A violation is: a visit that outlives its 
 more requests than the budget, more than 16 MB of memory gained between the sixth visit and the last, an error
 in the log, a check that crashed, a judgement of more than two seconds of CPU, or a root cause that is not one
 sentence. Exit code 1 when there is one. What a thread still decodes when a visit is over is waited for before
-the next visit: it is neither gained nor given back yet. glibc is set as it is in the image (MMAP_THRESHOLD).
+memory is read: it is neither gained nor given back yet. glibc is set as it is in the image (MMAP_THRESHOLD).
 """
 
 import argparse
@@ -130,21 +130,20 @@ async def cost(specimen: Specimen, *, repeat: int, deadline: float) -> Cost:
     given = specimen.target.get("limits", Limits())
     limits = replace(given, timeout_s=min(given.timeout_s, deadline), deadline_s=deadline)
     target = {**specimen.target, "limits": limits}
-    before = 0
-    loop = asyncio.get_running_loop()
-    for number in range(WARM_UP + repeat):
+    for visits in (WARM_UP, repeat):
+        before = memory()
         with ThreadPoolExecutor() as threads:
+            loop = asyncio.get_running_loop()
             loop.set_default_executor(threads)
-            async with at_home(specimen) as visit:
-                began = loop.time()
-                evidence = await visit.probe(path=specimen.path, depth=Depth.FULL, **target)
-                found.slowest_s = max(found.slowest_s, loop.time() - began)
+            for _ in range(visits):
+                async with at_home(specimen) as visit:
+                    began = loop.time()
+                    evidence = await visit.probe(path=specimen.path, depth=Depth.FULL, **target)
+                    found.slowest_s = max(found.slowest_s, loop.time() - began)
+                _judge(evidence, found)
+                del evidence, visit
         await asyncio.sleep(0)  # what came too late arrives, and is dropped
-        _judge(evidence, found)
-        del evidence, visit
-        if number == WARM_UP - 1:
-            before = memory()
-    found.growth = memory() - before
+        found.growth = memory() - before
     configured = {"slow_tool", "burst", "log_files"} & set(specimen.target)
     found.violations += [f"logged: {said}" for said in dict.fromkeys(errors.said)]
     if found.slowest_s > deadline + LATE_S and not configured:
