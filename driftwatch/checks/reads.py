@@ -10,6 +10,7 @@ from functools import cached_property
 from driftwatch.evidence import Missing, Replicas, Surface
 from driftwatch.model import Json
 from driftwatch.toolset import Diff, Toolset, diff, fingerprint
+from driftwatch.toolset.canonical import written_alike
 
 _UNEXPLAINED = 3
 """So many different lists in one probe are not two instances that take turns."""
@@ -98,7 +99,7 @@ def _read(tools: tuple[Json, ...], instructions: str | None, known: list[Read]) 
     """The read; lists that are equal to the last letter are one."""
     toolset = Toolset(tools=tools, instructions=instructions)
     for read in known:
-        if read.toolset == toolset:
+        if written_alike(read.toolset.tools, tools) and read.toolset.instructions == instructions:
             return read
     known.append(Read(toolset))
     return known[-1]

@@ -10,6 +10,7 @@ from driftwatch.probe.further import ERAS, Begun, Door
 from driftwatch.probe.listing import Page, read_list
 from driftwatch.probe.request import Limits
 from driftwatch.probe.surface import NO_TOOLS, declares_tools, instructions, server_info
+from driftwatch.toolset.canonical import written_alike
 
 CONNECTIONS = 2
 """Besides the probe's own, so that three reads are compared."""
@@ -94,6 +95,6 @@ async def _tools(begun: Begun, result: dict[str, Json]) -> tuple[Json, ...] | Mi
     listing = await read_list(ask, limits=dialogue.limits, wait=dialogue.wait, modern=modern)
     if listing.complete:
         known = talk.surface.tools
-        return known if not isinstance(known, Missing) and known == listing.tools else listing.tools
+        return known if written_alike(known, listing.tools) else listing.tools
     why = listing.fault.message if listing.fault else "it did not end"
     return Missing(f"the list was not read to its end: {why}", "incomplete-list")

@@ -6,6 +6,7 @@ from driftwatch.evidence import Exchange, Missing
 from driftwatch.model import Era, Json
 from driftwatch.probe.listing import Page, read_list
 from driftwatch.probe.talk import Talk
+from driftwatch.toolset.canonical import written_alike
 
 
 async def read(talk: Talk) -> tuple[Json, ...] | Missing:
@@ -22,6 +23,6 @@ async def read(talk: Talk) -> tuple[Json, ...] | Missing:
     modern = talk.surface.era is Era.MODERN
     listing = await read_list(ask, limits=dialogue.limits, wait=dialogue.wait, modern=modern)
     if listing.complete:
-        return first if listing.tools == first else listing.tools
+        return first if written_alike(first, listing.tools) else listing.tools
     why = listing.fault.message if listing.fault else "it did not end"
     return Missing(f"the second read of the list failed: {why}", "second-read")

@@ -42,6 +42,13 @@ def test_reads_that_agree_are_verified() -> None:
     assert states(*results(twice(), instance(), instance())) == [QUIET, QUIET]
 
 
+def test_true_and_one_are_two_answers_though_python_takes_them_for_one() -> None:
+    one, true = ((tool("a", inputSchema=schema(n={"default": value})), tool("b")) for value in (1, True))
+    replicas, stable = results(twice(true, first=one), instance(one), instance(one))
+    assert states(replicas, stable) != [QUIET, QUIET]
+    assert states(*results(twice(one, first=one), instance(true), instance(one)))[0] != QUIET
+
+
 def test_a_further_connection_that_breaks_is_a_risk() -> None:
     seen = twice()
     further = Replicas(era=seen.era, instances=(instance(),), unanswered=(), broken=("reset",))
