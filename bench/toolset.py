@@ -28,21 +28,26 @@ Edit = Callable[[list[Tool]], None]
 
 
 def usual() -> list[Tool]:
-    """A thousand tools as servers publish them."""
+    """A thousand tools as servers publish them: no two have one schema."""
     return [_usual(index) for index in range(TOOLS)]
+
+
+def alike() -> list[Tool]:
+    """The same tool under a thousand names."""
+    return [{**_usual(0), "name": f"tool_{index:04}"} for index in range(TOOLS)]
 
 
 def _usual(index: int) -> Tool:
     parameters: dict[str, Any] = {
-        f"parameter_{number}": {
+        f"parameter_{number}" if number % 2 else f"of_{index}_{number}": {
             "type": ("string", "integer", "boolean")[number % 3],
-            "description": PROSE[: 20 + 7 * ((index + number) % 9)],
+            "description": f"{index}. " + PROSE[: 15 + 7 * ((index + number) % 9)],
             "title": f"Parameter {number}",
         }
         for number in range(8)
     }
     parameters["mode"] = {"type": "string", "enum": ["fast", "exact", "none"], "default": "fast"}
-    parameters["limit"] = {"type": "integer", "minimum": 1, "maximum": 100, "default": 20}
+    parameters["limit"] = {"type": "integer", "minimum": 1, "maximum": 100 + index, "default": 20}
     parameters["filter"] = {"anyOf": [{"$ref": "#/$defs/Filter"}, {"type": "null"}], "default": None}
     parameters["ratio"] = {"type": "number", "exclusiveMinimum": 0, "multipleOf": 0.5}
     condition = {"field": {"type": "string"}, "values": {"type": "array", "items": {"type": "string"}}}
@@ -53,11 +58,12 @@ def _usual(index: int) -> Tool:
         "inputSchema": {
             "type": "object",
             "properties": parameters,
-            "required": ["parameter_0", "mode"],
+            "required": [f"of_{index}_0", "mode"],
             "$defs": {"Filter": {"type": "object", "properties": condition, "required": ["field"]}},
         },
         "outputSchema": {
             "type": "object",
+            "title": f"Output {index}",
             "properties": {"result": {"type": "string"}},
             "required": ["result"],
         },
@@ -154,15 +160,13 @@ def strangers(seed: int = 1) -> list[Tool]:
     def prose(length: int) -> str:
         return " ".join(f"{dice.choice(WORDS)}{dice.randrange(1000)}" for _ in range(length))
 
-    def parameters() -> dict[str, Any]:
-        return {
-            prose(1): {"type": dice.choice(["string", "integer"]), "description": prose(15)}
-            for _ in range(11)
-        }
+    def parameter() -> Tool:
+        return {"type": dice.choice(["string", "integer"]), "description": prose(15)}
 
+    parameters = [{prose(1): parameter() for _ in range(11)} for _ in range(TOOLS)]
     return [
-        {**_tool(index, parameters(), text=prose(20)), "name": f"{prose(2).replace(' ', '_')}_{index}"}
-        for index in range(TOOLS)
+        {**_tool(index, own, text=prose(20)), "name": f"{prose(2).replace(' ', '_')}_{index}"}
+        for index, own in enumerate(parameters)
     ]
 
 
@@ -175,7 +179,7 @@ def _tool(index: int, parameters: dict[str, Any], text: str = "Searches.") -> To
     return {
         "name": f"tool_{index:04}",
         "description": text,
-        "inputSchema": {"type": "object", "properties": parameters},
+        "inputSchema": {"type": "object", "title": f"Input {index}", "properties": parameters},
     }
 
 
@@ -239,11 +243,6 @@ def every_type(tools: list[Tool]) -> None:
     for item in tools:
         for schema in item["inputSchema"]["properties"].values():
             schema["type"] = "array"
-
-
-def every_limit_its_own(tools: list[Tool]) -> None:
-    for index, item in enumerate(tools):
-        item["inputSchema"]["properties"]["limit"]["maximum"] = 101 + index
 
 
 def every_enum(tools: list[Tool]) -> None:
@@ -333,7 +332,6 @@ CASES = (
             every_annotation,
             every_dialect,
             every_schema,
-            every_limit_its_own,
             every_type,
             every_enum,
             every_parameter_renamed,
@@ -343,6 +341,8 @@ CASES = (
             every_name_and_description,
         )
     ),
+    Case(alike, every_text),
+    Case(alike, every_schema),
     Case(strangers, other_tools),
     Case(hundred, every_name_and_description),
     Case(unions, every_leaf),
