@@ -6,6 +6,7 @@ Nothing here fails or recurses, whatever the depth and the numbers.
 """
 
 import json
+from collections.abc import Hashable
 from decimal import Decimal
 from json.encoder import encode_basestring_ascii as quote
 from typing import Any
@@ -58,12 +59,17 @@ def same(one: Json, other: Json) -> bool:
         return True
     if type(one) is str and type(other) is str:
         return one == other
-    return _same_form(one, other, Holds.DATA, Sameness())
+    return written_alike(one, other) or _same_form(one, other, Holds.DATA, Sameness())
 
 
 def same_schema(one: Json, other: Json, sameness: Sameness) -> bool:
     """True when two JSON Schemas have one canonical form. Writes none: the first difference decides."""
     return _same_form(one, other, Holds.SCHEMA, sameness)
+
+
+def by_form(members: list[Json]) -> dict[Hashable, Json]:
+    """The members that are different by JSON equality, by what tells them apart."""
+    return {member if type(member) is str else (canonical(member),): member for member in members}
 
 
 def _same_form(one: Json, other: Json, holds: Holds, sameness: Sameness) -> bool:
@@ -80,7 +86,7 @@ def _same_form(one: Json, other: Json, holds: Holds, sameness: Sameness) -> bool
                 return False
             continue
         elif holds is Holds.SET:
-            if _write(_sorted_set(one)) != _write(_sorted_set(other)):
+            if by_form(one).keys() != by_form(other).keys():
                 return False
             continue
         elif len(one) != len(other):

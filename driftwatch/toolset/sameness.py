@@ -5,7 +5,7 @@ import marshal
 from driftwatch.model import Json
 
 _ABSENT = object()
-_CONTAINERS = frozenset({dict, list})
+CONTAINERS = frozenset({dict, list})
 
 _WHOLE = 16
 """So often objects that differ may be compared whole: it is quick, and reads all that stands below."""
@@ -66,7 +66,7 @@ class Sameness:
 
     def _compare(self, one: dict[str, Json], other: dict[str, Json]) -> frozenset[str]:
         differing = one.keys() ^ other.keys()
-        if self._whole and not _CONTAINERS.isdisjoint(map(type, one.values())):
+        if self._whole and not CONTAINERS.isdisjoint(map(type, one.values())):
             differing.update([name for name, member in one.items() if member != other.get(name, _ABSENT)])
             self._whole -= bool(differing)
             names = [name for name in one if name not in differing]
@@ -77,7 +77,7 @@ class Sameness:
             if name not in differing:
                 twin, kind = other[name], type(member)
                 if kind is not type(twin) or not (
-                    self.alike(member, twin) if kind in _CONTAINERS else member == twin
+                    self.alike(member, twin) if kind in CONTAINERS else member == twin
                 ):
                     differing.add(name)
         return frozenset(differing)

@@ -100,7 +100,7 @@ def _texts(pointer: str, item: Json, before: Json, sameness: Sameness) -> list[T
                     found.append(Text(f"{pointer}/{escape(name)}", name, prose=False, described=False))
                 if name in PROSE or _worth(item[name]):
                     todo.append((f"{pointer}/{escape(name)}", item[name], past.get(name), name in PROSE))
-        elif isinstance(item, list):
+        elif isinstance(item, list) and (described or not _are_words(item)):
             twins = before if isinstance(before, list) else []
             todo += [
                 (f"{pointer}/{index}", member, twin, described)
@@ -117,6 +117,11 @@ def _worth(item: Json) -> bool:
     if isinstance(item, str):
         return _is_prose(item) or not hides_nothing(item)
     return isinstance(item, (dict, list))
+
+
+def _are_words(items: list[Json]) -> bool:
+    """True for names and the like, in which nothing is said: most values of an enum, at a glance."""
+    return {*map(type, items)} == {str} and all(map(str.isascii, items)) and all(map(str.isidentifier, items))
 
 
 def _is_prose(text: str) -> bool:

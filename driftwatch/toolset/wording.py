@@ -22,7 +22,8 @@ _as_json = json.JSONEncoder(ensure_ascii=False, sort_keys=True).encode
 def quote(text: str, limit: int = _NAME) -> str:
     """A name or text in double quotes, cut, with hidden characters and lone surrogates spelled out."""
     cut = text if len(text) <= limit else text[: limit - 1] + "…"
-    return spelled(encode_basestring(cut))
+    quoted: str = encode_basestring(cut)
+    return quoted if quoted.isascii() and quoted.isprintable() else spelled(quoted)
 
 
 def spelled(text: str) -> str:
@@ -44,7 +45,7 @@ def value(of: Json, limit: int = _VALUE) -> str:
     if isinstance(of, float) and of.is_integer() and abs(of) < 2**53:
         of = int(of)
     try:
-        text = _as_json(of)
+        text = str(of) if type(of) is int else _as_json(of)
     except (RecursionError, ValueError):
         return "a value too large to show"
     return spelled(text if len(text) <= limit else text[: limit - 1] + "…")

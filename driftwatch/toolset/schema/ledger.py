@@ -128,9 +128,10 @@ class Ledger:
         What changed in a definition that is used twice is written down once; ``about`` tells changes of one
         place apart.
         """
-        before, after = (None if value is ABSENT else value for value in values)
+        before, after = values
+        before, after = None if before is ABSENT else before, None if after is ABSENT else after
         noted = self.noted[kind, pointer, about]
-        if any(same(before, one) and same(after, other) for one, other in noted):
+        if noted and any(same(before, one) and same(after, other) for one, other in noted):
             return
         noted.append((before, after))
         self.changes.append(

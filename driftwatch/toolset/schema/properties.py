@@ -195,6 +195,8 @@ def _costly_evidence(one: _Property, other: _Property, work: Work) -> int:
 
 def _compare_unknown(old: View, new: View, keyword: str, pair: Pair, work: Work) -> None:
     """Compare what is said about properties that are not declared."""
+    if keyword not in old.keywords and keyword not in new.keywords:
+        return
     before, after = (_open(view.keywords.get(keyword, True)) for view in (old, new))
     if isinstance(before, dict) and isinstance(after, dict):
         if before and after:

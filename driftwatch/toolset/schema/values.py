@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from driftwatch.model import Json
-from driftwatch.toolset.canonical import canonical, same
+from driftwatch.toolset.canonical import by_form, canonical, same
 from driftwatch.toolset.schema.ledger import Effect, Ledger, Side
 from driftwatch.toolset.schema.views import View, types
 from driftwatch.toolset.wording import either, listed, spelled, value
@@ -130,9 +130,11 @@ def compare_values(old: View, new: View, moved: set[str], subject: str, ledger: 
             message = f"{subject} is no longer limited to {_listed(before)}"
             ledger.note("values-added", Effect.WIDENED, message, pointer, (before, after))
         return
-    known, allowed = ({canonical(item): item for item in items} for items in (before, after))
-    lost = [item for form, item in known.items() if form not in allowed and _type_of(item) not in moved]
-    gained = [item for form, item in allowed.items() if form not in known and _type_of(item) not in moved]
+    known, allowed = by_form(before), by_form(after)
+    lost = [item for form, item in known.items() if form not in allowed]
+    gained = [item for form, item in allowed.items() if form not in known]
+    if moved:
+        lost, gained = ([item for item in items if _type_of(item) not in moved] for items in (lost, gained))
     input_side = ledger.side.name == "input"
     if len(known) == len(allowed) == 1 and lost and gained:
         message = f"{subject} {ledger.side.must} {value(gained[0])} (was {value(lost[0])})"

@@ -81,16 +81,17 @@ class Document:
 
     def view(self, schema: Json, pointer: str, nested: int = 0) -> View:
         """The schema as a comparison sees it. Accepts anything."""
-        view = View(pointer)
         if not isinstance(schema, dict):
-            view.shape = "schema" if schema is True else "nothing" if schema is False else "junk"
-            return view
-        view.keywords = schema
+            shape = "schema" if schema is True else "nothing" if schema is False else "junk"
+            return View(pointer, shape=shape)
+        view = View(pointer, schema)
         if not self.allowance.spend() or _INDIRECT.isdisjoint(schema):
             return view
         view.keywords = dict(schema)
         seen: set[str] = set()
         for _ in range(_STEPS):
+            if _INDIRECT.isdisjoint(view.keywords):
+                break
             if not (self._follow(view, seen) or _unwrap(view) or self._fold(view, nested)):
                 break
         return view
@@ -233,7 +234,7 @@ def _folded(branches: list[View]) -> View | None:
         if all("type" in rule for rule in rules):
             keywords["type"] = _all_types(rules)
         return View(branches[0].pointer, keywords)
-    if all(set(rule) == {"type"} for rule in rules):
+    if all(rule.keys() == {"type"} for rule in rules):
         return View(branches[0].pointer, {"type": _all_types(rules)})
     others = [branch for branch, found in zip(branches, constants, strict=True) if found != [None]]
     return _nullable(others[0]) if len(others) == 1 else None
@@ -260,10 +261,10 @@ def _nullable(branch: View) -> View | None:
 
 def _constants(rules: dict[str, Json]) -> list[Json] | None:
     """The values of a schema that is nothing but constants (and their type); ``type: null`` is one."""
-    if set(rules) == {"type"} and list(types(rules["type"])) == ["null"]:
+    if rules.keys() == {"type"} and list(types(rules["type"])) == ["null"]:
         return [None]
-    if set(rules) <= {"type", "const"} and "const" in rules:
+    if rules.keys() <= {"type", "const"} and "const" in rules:
         return [rules["const"]]
-    if set(rules) <= {"type", "enum"} and isinstance(rules.get("enum"), list):
+    if rules.keys() <= {"type", "enum"} and isinstance(rules.get("enum"), list):
         return list(rules["enum"])
     return None

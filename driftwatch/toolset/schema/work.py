@@ -2,12 +2,11 @@
 
 import re
 from collections import deque
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from driftwatch.model import Json
-from driftwatch.toolset.sameness import Sameness, spelled
+from driftwatch.toolset.sameness import CONTAINERS, Sameness, spelled
 from driftwatch.toolset.schema.ledger import Ledger
 from driftwatch.toolset.schema.views import Document
 
@@ -66,10 +65,12 @@ class Work:
         changed = self.sameness.changed(old, new)
         if self._settled is None:
             return changed
-        return changed | {name for name, item in old.items() if not self._is_settled(item)}
+        return changed.union(
+            [n for n, item in old.items() if type(item) in CONTAINERS and id(item) not in self._settled]
+        )
 
     def _is_settled(self, item: Json) -> bool:
-        return self._settled is None or not isinstance(item, (dict, list)) or id(item) in self._settled
+        return self._settled is None or type(item) not in CONTAINERS or id(item) in self._settled
 
 
 def _points_elsewhere(schema: Json) -> bool:
@@ -80,16 +81,16 @@ def _points_elsewhere(schema: Json) -> bool:
 
 def _settled(schema: Json) -> set[int]:
     """Identities of the objects and arrays that have no reference in them."""
-    every = [schema]
-    for item in every:
-        every += [member for member in _members(item) if isinstance(member, (dict, list))]
+    every = [(schema, _containers(schema))]
+    for _, below in every:
+        every += [(item, _containers(item)) for item in below]
     found: set[int] = set()
-    for item in reversed(every):
-        below = (id(member) in found for member in _members(item) if isinstance(member, (dict, list)))
-        if "$ref" not in item and "$dynamicRef" not in item and all(below):
+    for item, below in reversed(every):
+        if "$ref" not in item and "$dynamicRef" not in item and found.issuperset(map(id, below)):
             found.add(id(item))
     return found
 
 
-def _members(of: Json) -> Iterable[Json]:
-    return of.values() if isinstance(of, dict) else of
+def _containers(of: Json) -> list[Json]:
+    """The objects and arrays right in one."""
+    return [item for item in (of.values() if type(of) is dict else of) if type(item) in CONTAINERS]
