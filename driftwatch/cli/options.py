@@ -173,8 +173,12 @@ def person() -> str:
 
 
 def print_json(value: Any) -> None:
-    """One JSON document on standard output; foreign text cannot break the encoding."""
-    typer.echo(json.dumps(value, indent=2, ensure_ascii=not _utf8(), default=str))
+    """One JSON document on standard output; foreign text cannot break the encoding.
+
+    UTF-8 has no half of a surrogate pair: it is escaped, as JSON writes it in ASCII.
+    """
+    text = json.dumps(value, indent=2, ensure_ascii=not _utf8(), default=str)
+    typer.echo(text.encode("utf-8", "backslashreplace").decode())
 
 
 def colourful() -> bool:

@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
+from starlette.responses import JSONResponse
 
 from driftwatch import checks
-from driftwatch.demo.sample import SampleServer
+from driftwatch.demo.sample import RELEASES, SampleServer
 from driftwatch.report import SCHEMA
 from tests.cli.conftest import Command
 from tests.cli.running import sample_server, unused_url, write_config
@@ -323,3 +324,47 @@ def test_help_says_what_each_command_does_in_one_line_of_80_columns(
     listed = driftwatch(*group, "--help").out.partition("Commands:")[2]
     assert listed
     assert "..." not in listed
+
+
+# --- foreign text
+
+
+HALF = "\ud800 café"
+"""Half of a surrogate pair, which JSON can write and UTF-8 cannot, beside a letter that both can."""
+
+
+class _AsciiResponse(JSONResponse):
+    """JSON with every other character escaped; as it is, the sample could not send half of one."""
+
+    def render(self, content: Any) -> bytes:
+        return json.dumps(content).encode("ascii")
+
+
+@pytest.fixture
+def halved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sample server whose second release names its tools with half a character."""
+    tools = tuple({**tool, "name": f"{tool['name']}{HALF}"} for tool in RELEASES["v2"])
+    monkeypatch.setattr("driftwatch.demo.sample.RELEASES", {**RELEASES, "v2": tools})
+    monkeypatch.setattr("driftwatch.demo.sample.JSONResponse", _AsciiResponse)
+
+
+@pytest.mark.usefixtures("halved")
+def test_the_json_of_a_probe_escapes_half_a_character_alone(driftwatch: Command) -> None:
+    with sample_server() as (sample, url):
+        sample.deploy("v2")
+        probed = driftwatch("probe", url, "--json", "--save", "seen.json")
+    judged = driftwatch("judge", "seen.json", "--json")
+    for ended in (probed, judged):
+        assert (ended.code, ended.err) == (0, "")
+        assert r"\ud800 café" in ended.out
+        assert HALF in json.dumps(json.loads(ended.out), ensure_ascii=False)
+
+
+@pytest.mark.usefixtures("halved")
+def test_the_json_of_what_is_remembered_escapes_half_a_character_alone(driftwatch: Command) -> None:
+    driftwatch("demo")
+    for words in (["status", "bookshop"], ["history", "bookshop"], ["diff", "bookshop"], ["events"]):
+        ended = driftwatch(*words, "-c", "driftwatch-demo/config.toml", "--json")
+        assert ended.err == ""
+        assert r"\ud800 café" in ended.out
+        assert HALF in json.dumps(json.loads(ended.out), ensure_ascii=False)
