@@ -12,6 +12,8 @@ _NAME = 60
 _VALUE = 60
 _EXCERPT = 100
 _CONTEXT = 24
+_WHOLE = 40
+"""Characters of a text that is shown whole, before and after."""
 _LISTED = 4
 _UNSEEN = re.compile(rf"{HIDDEN.pattern}|[\ud800-\udfff]")
 _BASIC_PLANE = range(0x10000)
@@ -67,6 +69,8 @@ def either(names: Iterable[str]) -> str:
 
 def rewording(before: str, after: str) -> str:
     """What a text gained, lost or exchanged, with a little of what stands around it."""
+    if before.strip() and after.strip() and max(len(before), len(after)) <= _WHOLE:
+        return f"{quote(before)} -> {quote(after)}"
     start = _common(before, after)
     rest = min(len(before), len(after)) - start
     tail = _common(before[::-1], after[::-1], rest)

@@ -143,8 +143,8 @@ CASES = [
         lambda s: s.tool("ping").update(description="Answers.\U000e0041\u200b"),
         "text description /description hides",
         (
-            '"ping": description changed: gained "\\U000e0041\\u200b"; newly hides U+E0041 TAG LATIN '
-            "CAPITAL LETTER A, U+200B ZERO WIDTH SPACE"
+            '"ping": description changed: "Answers." -> "Answers.\\U000e0041\\u200b"; newly hides '
+            "U+E0041 TAG LATIN CAPITAL LETTER A, U+200B ZERO WIDTH SPACE"
         ),
     ),
     case(
@@ -152,7 +152,7 @@ CASES = [
         lambda s: s.tool("ping").update(description="Answers. See https://collect.example/x."),
         "text description /description new-link",
         (
-            '"ping": description changed: gained "See https://collect.example/x."; new link '
+            '"ping": description changed: "Answers." -> "Answers. See https://collect.example/x."; new link '
             '"https://collect.example/x"'
         ),
     ),

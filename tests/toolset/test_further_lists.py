@@ -110,7 +110,11 @@ def test_what_nobody_is_shown_is_no_change(lists: dict[str, Any], changed: dict[
         (
             {"prompts": [ASK]},
             {"prompts": [{**ASK, "description": "Reviews a change well."}]},
-            ("prompt-text", "text", 'prompt "review": description changed: gained "well"'),
+            (
+                "prompt-text",
+                "text",
+                'prompt "review": description changed: "Reviews a change." -> "Reviews a change well."',
+            ),
         ),
         ({"resources": [DOCS]}, {}, ("resource-removed", "breaking", 'resource "file:///docs" removed')),
         (
