@@ -45,7 +45,7 @@ def row(item: ServerOverview, now: datetime) -> tuple[str, ...]:
         *(str(item.counts[state]) if run else "-" for state in State),
         f"{item.certificate.days_left(now)} days" if item.certificate else "-",
         ago(now - run.taken_at) if run else "never",
-        due(item.record.confirm_due_at or item.record.next_due_at, now),
+        due(item.record.probe_at, now),
         " ".join(sorted(pairs)) or "-",
     )
 

@@ -57,7 +57,8 @@ def _write_head(page: Page, standing: Standing, checks: Sequence[Check], now: da
     page.gap()
     run = standing.status.last_run
     last = f"{ago(now - run.taken_at)} ({run.depth}, {run.trigger})" if run else "never"
-    _fact(page, "last probe", f"{last}, next {due(record.confirm_due_at or record.next_due_at, now)}")
+    why = ": it asked to wait (Retry-After)" if record.asked_to_wait(now) else ""
+    _fact(page, "last probe", f"{last}, next {due(record.probe_at, now)}{why}")
     _fact(page, "credential", record.credential)
     _fact(page, "certificate", _certificate(standing.status, now))
     lists = list(_toolsets(standing.status))

@@ -40,8 +40,11 @@ from driftwatch.transitions import Changes, Memory, ToolsetObservation
 runs = logging.getLogger("driftwatch.runs")
 events = logging.getLogger("driftwatch.events")
 
-LONGEST_RETRY_AFTER = timedelta(hours=1)
-"""A server may ask for a pause; one that asks for more than this is probed again after this."""
+LONGEST_RETRY_AFTER = timedelta(minutes=1)
+"""A server may ask for a pause; one that asks for more than this is probed again after this.
+
+It is shorter than most intervals: a server must not be able to switch its monitoring off.
+"""
 
 CONFIRMED = frozenset(
     {

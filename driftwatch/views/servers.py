@@ -175,7 +175,7 @@ def line(item: ports.ServerOverview, now: datetime, silences: Sequence[model.Sil
         "certificate": None if certificate is None else _certificate(certificate, now),
         "last_run": run(item.last_run) if item.last_run else None,
         "changed_at": iso_or_none(item.changed_at),
-        "next_due_at": iso(item.record.confirm_due_at or item.record.next_due_at),
+        "next_due_at": iso(item.record.probe_at),
         "incidents": [incident(each) for each in item.incidents],
         "silences": [silence.id for silence in silences if _is_about(silence, item.record)],
     }

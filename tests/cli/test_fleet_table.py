@@ -70,6 +70,13 @@ def test_a_long_name_is_folded_and_not_cut(fleet: Sequence[ServerOverview]) -> N
         assert max(map(len, parts)) <= max(NAME_ROOM, width - 40)
 
 
+def test_a_probe_that_the_servers_own_pause_delays_is_not_late(fleet: Sequence[ServerOverview]) -> None:
+    item = fleet[0]
+    now = item.record.next_due_at + timedelta(minutes=3)
+    paused = replace(item, record=replace(item.record, not_before=now + timedelta(seconds=40)))
+    assert [row(each, now)[-2] for each in (item, paused)] == ["3 min late", "in 40 s"]
+
+
 def test_status_says_by_how_much_a_probe_is_late(fleet: Sequence[ServerOverview]) -> None:
     item = fleet[0]
     due = item.record.next_due_at

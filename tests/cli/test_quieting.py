@@ -176,6 +176,22 @@ def test_what_accept_prints_can_be_copied_and_json_has_it_whole(
     assert (again["fingerprint"], list(again["subjects"])) == (PAIR, [])
 
 
+def test_a_probe_that_waits_because_the_server_asked_to_says_so(
+    filled: SqliteStore, driftwatch: Command
+) -> None:
+    def shown() -> str:
+        return " ".join(driftwatch("status", "api").out.split())
+
+    asked = "it asked to wait (Retry-After)"
+    assert asked not in shown()
+    with filled.write() as tx:
+        tx.postpone("api", datetime.now(UTC) + timedelta(days=1))
+    assert f", next in 23 h: {asked}" in shown()
+    with filled.write() as tx:
+        tx.postpone("api", datetime.now(UTC) - timedelta(hours=1))
+    assert asked not in shown()
+
+
 def test_one_server_is_shown_with_every_check_by_family(
     filled: SqliteStore, driftwatch: Command, read: Callable[..., Any]
 ) -> None:

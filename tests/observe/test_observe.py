@@ -13,7 +13,7 @@ from driftwatch.judging import judge
 from driftwatch.model import Depth, Era, EventKind, ProbeRequest, State, Trigger
 from driftwatch.observe import Observer, Watched, remembered
 from driftwatch.probe import Target
-from driftwatch.store.ports import ServerRecord
+from driftwatch.store.ports import Schedule, ServerRecord
 from driftwatch.store.sqlite import SqliteStore
 from tests.checks.factories import evidence, exchange, opening, shut, surface, tool
 from tests.clocks import StandingClock
@@ -30,7 +30,7 @@ class Desk:
         self.clock = StandingClock(START)
         self.seen: Evidence = evidence()
         self.told = 0
-        watched = Watched(
+        self.watched = Watched(
             target=Target(name=SERVER, url="https://mcp.example.org/mcp"),
             tags=(),
             revision="r1",
@@ -38,7 +38,7 @@ class Desk:
             transitions=transitions.Policy(confirm=1),
         )
         self.observer = Observer(
-            watched={SERVER: watched},
+            watched={SERVER: self.watched},
             store=store,
             prober=self,
             clock=self.clock,
@@ -61,6 +61,27 @@ class Desk:
         )
         return await self.observer.observe(request) is not None
 
+    async def probe_when_due(self) -> None:
+        """Let time pass until the server is due, and make the probe."""
+        with self.store.read() as reader:
+            record = reader.server(SERVER)
+        assert record is not None
+        self.clock.advance(max(record.probe_at - self.clock.now(), timedelta(0)))
+        with self.store.write() as tx:
+            (request,) = tx.take_due(self.clock.now(), 1, _quarter_hourly)
+        assert await self.observer.observe(request) is not None
+
+    def confirm(self, number: int) -> None:
+        """Let a change count after so many agreeing probes."""
+        watched = replace(self.watched, transitions=transitions.Policy(confirm=number))
+        self.observer.configure(
+            watched={SERVER: watched},
+            channels=[ChannelRule(name="ops")],
+            group_wait=timedelta(seconds=30),
+            windows=(),
+            rollouts=rollout.Settings(),
+        )
+
     def kinds(self) -> list[EventKind]:
         with self.store.read() as reader:
             return [event.kind for event in reader.events(SERVER, limit=100)]
@@ -68,6 +89,10 @@ class Desk:
     def runs(self) -> int:
         with self.store.read() as reader:
             return len(reader.runs(SERVER, limit=100))
+
+
+def _quarter_hourly(record: ServerRecord, now: datetime) -> Schedule:
+    return Schedule(next_due_at=now + timedelta(minutes=15), next_full_at=now + timedelta(hours=6))
 
 
 @pytest.fixture
@@ -148,13 +173,44 @@ async def test_a_storage_fault_is_no_state_of_the_server(desk: Desk, monkeypatch
     assert EventKind.CHANGE in desk.kinds()
 
 
-async def test_a_pause_that_the_server_asks_for_is_kept_but_never_longer_than_an_hour(desk: Desk) -> None:
-    desk.seen = replace(shut("rate-limited", exchange(status=429)), retry_after_s=10.0**9)
+@pytest.mark.parametrize(("asked_s", "kept_s"), [(0.0, 0), (20.0, 20), (60.0, 60), (3600.0, 60), (1e9, 60)])
+async def test_a_pause_that_the_server_asks_for_is_kept_but_never_longer_than_a_minute(
+    desk: Desk, asked_s: float, kept_s: int
+) -> None:
+    desk.seen = replace(shut("rate-limited", exchange(status=429)), retry_after_s=asked_s)
     await desk.observe()
     with desk.store.read() as reader:
         record = reader.server(SERVER)
     assert record is not None
-    assert record.not_before == desk.clock.now() + timedelta(hours=1)
+    assert record.not_before == desk.clock.now() + timedelta(seconds=kept_s)
+
+
+@pytest.mark.parametrize("asked_s", [None, 5.0, 3600.0, 1e9])
+async def test_an_outage_is_told_within_two_minutes_however_long_the_server_asks_to_wait(
+    desk: Desk, asked_s: float | None
+) -> None:
+    desk.confirm(3)
+    await desk.probe_when_due()
+    desk.seen = replace(shut("http-503", exchange(status=503)), retry_after_s=asked_s)
+    await desk.probe_when_due()
+    since = desk.clock.now()
+    while EventKind.CHANGE not in desk.kinds():
+        await desk.probe_when_due()
+    assert desk.clock.now() - since <= timedelta(minutes=2)
+    assert desk.told == 1
+
+
+async def test_a_server_that_recovers_within_its_pause_is_read_again_after_a_minute(desk: Desk) -> None:
+    desk.confirm(3)
+    await desk.probe_when_due()
+    desk.seen = replace(shut("rate-limited", exchange(status=429)), retry_after_s=3600.0)
+    await desk.probe_when_due()
+    paused_at = desk.clock.now()
+    desk.seen = evidence(surface(Era.LEGACY, tool("write_note")))
+    await desk.probe_when_due()
+    assert desk.clock.now() - paused_at == timedelta(minutes=1)
+    while EventKind.TOOLSET_CHANGED not in desk.kinds():
+        await desk.probe_when_due()
 
 
 async def test_an_era_whose_first_request_met_an_overload_has_not_vanished(desk: Desk) -> None:

@@ -123,6 +123,15 @@ async def test_a_server_that_is_down_says_what_is_not_checked_because_of_it(page
     assert "driftwatch ack" not in page
 
 
+async def test_a_server_that_asked_for_a_pause_shows_until_when_and_is_not_late(pages: Pages) -> None:
+    asked = "it asked to wait (Retry-After)"
+    assert asked not in await pages.text("/servers/payments")
+    assert pages.store is not None
+    with pages.store.write() as tx:
+        tx.postpone("payments", NOW + timedelta(minutes=7))
+    assert f"Next probe in 7 min : {asked}" in await pages.text("/servers/payments")
+
+
 async def test_states_over_time_are_drawn_and_told_in_a_table(pages: Pages) -> None:
     html = (await pages.get("/servers/payments?days=30")).text
     tags = parsed(html).tags

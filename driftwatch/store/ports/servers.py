@@ -32,6 +32,19 @@ class ServerRecord:
     """The server's own Retry-After."""
     removed_at: datetime | None = None
 
+    @property
+    def probe_at(self) -> datetime:
+        """When the next probe is due."""
+        return max(self._planned_at, self.not_before or self._planned_at)
+
+    def asked_to_wait(self, now: datetime) -> bool:
+        """Whether the next probe waits for the end of the server's own Retry-After."""
+        return self.probe_at > max(self._planned_at, now)
+
+    @property
+    def _planned_at(self) -> datetime:
+        return min(self.next_due_at, self.confirm_due_at or self.next_due_at)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Schedule:

@@ -98,7 +98,6 @@ def view(reader: Reader, scene: Scene) -> Page:
             "attention": [each for state in ORDER for each in found if each.bad and each.state is state],
             "families": tuple(_families(found)),
             "overdue": is_overdue(record.next_due_at, scene.now),
-            "next_at": record.confirm_due_at or record.next_due_at,
             "marks": marks(
                 incidents, [each for each in quiet if each.is_about(name, record.tags)], scene.now
             ),
