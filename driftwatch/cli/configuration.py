@@ -61,7 +61,8 @@ def init(
         raise UsageError(f"--file {file}: {file_trouble(error)}") from error
     where = "" if file == Path("config.toml") else f" -c {file}"
     typer.echo(
-        f"wrote {file}; next: fill in [[alert]], then driftwatch config check{where}, driftwatch run{where}"
+        f"wrote {file}; next: fill in the URL and [[alert]], "
+        f"then driftwatch config check{where}, driftwatch run{where}"
     )
 
 
