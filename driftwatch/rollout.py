@@ -19,7 +19,7 @@ from driftwatch import deploys, toolset, transitions
 from driftwatch.deploys import DeployOutcome, Look, Phase, Progress, Rules, attribution
 from driftwatch.model import DeployState, Depth, Event, EventKind, Json, Level, Release, Report, State
 from driftwatch.store.ports import DeliveryPlan, DeployRun, Reader, RunRecord, Tx
-from driftwatch.transitions import Changes, Memory, Policy
+from driftwatch.transitions import Changes, Incident, Memory, Policy
 from driftwatch.transitions.values import ENDPOINT
 
 HELD_LONGER = timedelta(minutes=1)
@@ -133,21 +133,23 @@ def _end(tx: Tx, read: Read, deploy: DeployRun, changes: Changes, phase: Phase) 
     assert progress is not None  # noqa: S101 - this read has made one
     recorded = {event.id: event for event in changes.events}
     events = [found for id_ in deploy.events if (found := recorded.get(id_) or tx.event(id_))]
-    drift = _drift(events, progress)
-    standing = transitions.standing(_after(read, changes).states.values())
+    memory = _after(read, changes)
+    drift = _drift(tx, server, events, progress)
+    standing = transitions.standing(memory.states.values())
     counts = {state.value: number for state, number in standing.counts.items()}
     state = _STATES[phase]
-    breaking = any(diff.get("breaking") for diff in drift)
+    changed = bool(progress.drifted)
+    breaking = any(diff.get("breaking") for diff in drift.values())
     outcome = DeployOutcome(
         release=deploy.release.id,
         server=server,
         run_release=deploy.release.id,
         state=state,
-        verdict=deploys.verdict(state, counts=counts, changed=progress.changed, breaking=breaking),
+        verdict=deploys.verdict(state, counts=counts, changed=changed, breaking=breaking),
         counts=counts,
-        changed=progress.changed,
+        changed=changed,
         breaking=breaking,
-        summary="; ".join(dict.fromkeys(str(diff.get("summary")) for diff in drift)),
+        summary=_summary(tx, deploy.release, drift, memory),
         level=max((event.level for event in events), key=lambda level: level.rank, default=None),
         reads=progress.reads,
         finished_at=now,
@@ -193,17 +195,19 @@ def _read_again(tx: Tx, deploy: DeployRun, read: Read, *, at: datetime, depth: D
 
 def _begin(read: Read) -> Progress:
     states = read.memory.states if read.memory else {}
-    before = {
-        subject: state.confirmed
+    toolsets = {
+        subject: state
         for subject, state in states.items()
         if subject.startswith("toolset:") and subject.endswith(f":{read.run.report.credential}")
     }
+    before = {subject: state.confirmed for subject, state in toolsets.items()}
+    accepted = {subject: state.accepted for subject, state in toolsets.items() if state.accepted}
     endpoint = states.get(transitions.check_subject(ENDPOINT))
     root = None
     if endpoint is not None and not endpoint.blocked_by:
         blind = endpoint.confirmed.startswith(State.NOT_CHECKED)
         root = endpoint.confirmed if blind or (endpoint.confirmed == State.VERIFIED and not before) else None
-    return Progress(started_at=read.run.report.taken_at, before=before, root=root)
+    return Progress(started_at=read.run.report.taken_at, before=before, accepted=accepted, root=root)
 
 
 def _look(report: Report) -> Look:
@@ -277,15 +281,50 @@ def _with_origin(reader: Reader, event: Event) -> Event:
     return replace(event, details={**event.details, "seen_release": release.get("ref")})
 
 
-def _drift(events: Collection[Event], progress: Progress) -> list[Mapping[str, Json]]:
-    """The differences from what was there before, one for each surface."""
-    return [
-        event.details["diff"]
+def _drift(
+    reader: Reader, server: str, events: Collection[Event], progress: Progress
+) -> dict[str, Mapping[str, Json]]:
+    """How what is shown differs from what was accepted when the run began, by subject."""
+    told = {
+        (event.before, event.after): event.details["diff"]
         for event in events
-        if event.kind in attribution.TOOLSETS
-        and event.details.get("diff")
-        and event.after == progress.latest.get(event.subject or "")
-    ]
+        if event.kind in attribution.TOOLSETS and event.details.get("diff")
+    }
+    drift = {}
+    for subject, pairs in progress.drifted.items():
+        if pairs not in told:
+            told[pairs] = _diff(reader, server, *pairs) or {}
+        drift[subject] = told[pairs]
+    return drift
+
+
+def _summary(
+    reader: Reader, release: Release, drift: Mapping[str, Mapping[str, Json]], memory: Memory
+) -> str:
+    """Each difference in one line; one that is older than the release says since when."""
+    lines = []
+    for subject, diff in drift.items():
+        words, since = str(diff.get("summary") or "another toolset"), None
+        incident = memory.incidents.get(subject)
+        if incident is not None:
+            since = _since(reader, release, incident)
+        lines.append(f"differs from the accepted baseline since {since}: {words}" if since else words)
+    return "; ".join(dict.fromkeys(lines))
+
+
+def _since(reader: Reader, release: Release, incident: Incident) -> str | None:
+    """The release or the time since which a toolset is not the accepted one; None for this very release."""
+    opening = reader.event(incident.opening_event)
+    told = opening.details.get("release") if opening else None
+    if not isinstance(told, Mapping):
+        return f"{incident.opened_at:%Y-%m-%d %H:%M} UTC"
+    return None if told["id"] == release.id else f"release {told['ref']}"
+
+
+def _diff(reader: Reader, server: str, before: str, after: str) -> Mapping[str, Json] | None:
+    """How two remembered lists differ; None where one is not remembered any more."""
+    one, other = reader.toolset(server, before), reader.toolset(server, after)
+    return toolset.diff(one.content, other.content).to_json() if one and other else None
 
 
 def _blip(reader: Reader, server: str, progress: Progress) -> Mapping[str, Json] | None:
@@ -295,7 +334,6 @@ def _blip(reader: Reader, server: str, progress: Progress) -> Mapping[str, Json]
             old, new = progress.before.get(subject), pair
             if old is None or old == new:
                 continue
-            one, other = reader.toolset(server, old), reader.toolset(server, new)
-            difference = toolset.diff(one.content, other.content).to_json() if one and other else None
+            difference = _diff(reader, server, old, new)
             return {"subject": subject, "fingerprint": new, "times": answer.times, "diff": difference}
     return None

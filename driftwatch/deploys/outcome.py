@@ -25,10 +25,11 @@ class DeployOutcome:
     counts: Mapping[str, int] = field(default_factory=dict)
     """How many checks are in each of the four states, once the run is over."""
     changed: bool = False
-    """The toolset is another one than before the run."""
+    """The toolset is another one than the one that was accepted when the run began."""
     breaking: bool = False
+    """That difference fails existing calls."""
     summary: str = ""
-    """The difference in one line; empty where there is none."""
+    """That difference in one line, and since when where it is older; empty where there is none."""
     level: Level | None = None
     """The worst severity of what the run had to tell; None when it had nothing."""
     reads: int = 0

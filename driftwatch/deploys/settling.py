@@ -81,6 +81,8 @@ class Progress:
     started_at: datetime
     before: Mapping[str, str] = field(default_factory=dict)
     """The confirmed pairs when the run began, by subject."""
+    accepted: Mapping[str, str] = field(default_factory=dict)
+    """The accepted ones then: what a gate compares with."""
     root: str | None = None
     """What the root check showed then, where that stands for the list of a server that shows none."""
     reads: int = 0
@@ -99,6 +101,7 @@ class Progress:
         return {
             "started_at": self.started_at.isoformat(),
             "before": dict(self.before),
+            "accepted": dict(self.accepted),
             "root": self.root,
             "reads": self.reads,
             "agreeing": self.agreeing,
@@ -125,6 +128,15 @@ class Progress:
     def changed(self) -> bool:
         """Whether the latest answer differs from what was there before."""
         return any(self.before.get(subject, pair) != pair for subject, pair in self.latest.items())
+
+    @property
+    def drifted(self) -> dict[str, tuple[str, str]]:
+        """What was accepted and what the latest answer shows instead, by subject."""
+        return {
+            subject: (self.accepted[subject], pair)
+            for subject, pair in self.latest.items()
+            if self.accepted.get(subject, pair) != pair
+        }
 
     def spoken(self, subject: str) -> dict[str, int]:
         """How often each value of one subject was read."""

@@ -1,4 +1,5 @@
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -16,7 +17,8 @@ DOWN = "-"
 
 def read(answers: str, *, before: str = "a", full: Sequence[int] = (0,), root: str | None = None) -> Progress:
     """A run of reads, each a letter for the list that it saw; ``full`` numbers the full probes."""
-    progress = Progress(started_at=START, before={TOOLS: before} if before else {}, root=root)
+    known = {TOOLS: before} if before else {}
+    progress = Progress(started_at=START, before=known, accepted=known, root=root)
     for number, answer in enumerate(answers):
         look = Look(
             at=START + timedelta(seconds=5 * number),
@@ -80,6 +82,15 @@ def test_the_change_is_what_differs_from_what_was_there_before() -> None:
     assert not read("baaa").changed
     assert read("abbb").changed
     assert not read("aaa", before="").changed
+
+
+def test_the_drift_is_what_differs_from_what_was_accepted_when_the_run_began() -> None:
+    assert read("abbb").drifted == {TOOLS: ("a", "b")}
+    assert read("baaa").drifted == {}
+    assert read("aaa", before="").drifted == {}
+    kept = replace(read("bbb", before="b"), accepted={TOOLS: "a"})
+    assert not kept.changed
+    assert kept.drifted == {TOOLS: ("a", "b")}
 
 
 def test_every_value_is_counted() -> None:

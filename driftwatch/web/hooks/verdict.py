@@ -23,13 +23,14 @@ _UNJUDGED = (DeployVerdict.UNSETTLED, DeployVerdict.INCONCLUSIVE)
 
 @described
 class ToolsetChange(TypedDict):
-    """What a release did to the toolset of one server."""
+    """How the toolset of one server differs from the accepted baseline, by this release or an earlier one."""
 
     changed: bool
+    """It is another one than the one that was accepted when the run began."""
     breaking: bool
     """Existing calls fail."""
     summary: str | None
-    """The difference in one line."""
+    """The difference in one line, and since when where it is older than the release."""
 
 
 @described
