@@ -3,7 +3,7 @@
 from http import HTTPStatus
 
 from driftwatch.checks.base import NotChecked, shown
-from driftwatch.evidence import Exchange
+from driftwatch.evidence import Exchange, is_bot_page
 from driftwatch.model import Json
 
 METHOD_NOT_FOUND = -32601
@@ -32,6 +32,8 @@ def unheard(exchange: Exchange, *, within_session: bool = False) -> NotChecked |
     if status is None or (fault is not None and fault.code in _NETWORK):
         code, what = (fault.code, fault.message) if fault else ("no-answer", "no answer came")
         return NotChecked(f"no answer to judge: {what}", code)
+    if is_bot_page(exchange):
+        return NotChecked(f"a bot-protection page came instead of an answer (HTTP {status})", "bot-page")
     if status == HTTPStatus.UNAUTHORIZED or (
         status == HTTPStatus.FORBIDDEN and exchange.header("www-authenticate") is not None
     ):

@@ -1,9 +1,10 @@
 """What can be wrong with one reply over HTTP, as findings of the transport family."""
 
+from collections.abc import Iterable, Sequence
 from urllib.parse import urljoin, urlsplit
 
 from driftwatch.checks.answers import answered, ok
-from driftwatch.checks.base import Found, NotChecked, shown
+from driftwatch.checks.base import Found, NotChecked, listed, shown
 from driftwatch.evidence import Exchange
 from driftwatch.model import Era, Severity
 
@@ -55,20 +56,39 @@ def mistyped_alike(media_type: str | None, opening: Exchange) -> NotChecked | No
     return NotChecked(reason, "content-type", "transport/content-type")
 
 
-def mistyped(era: Era, reply: Exchange) -> Found:
-    """A successful reply of a type that clients do not read."""
-    declared = reply.header("content-type")
-    html = reply.media_type in {"text/html", "application/xhtml+xml"}
+def mistyped(replies: Iterable[tuple[Era, Exchange]], *, is_endpoint: bool) -> list[Found]:
+    """The successful replies of a type that clients do not read, one finding for all that are alike."""
+    alike: dict[tuple[Era, str | None, bool], list[Exchange]] = {}
+    for era, reply in replies:
+        if reply.media_type not in MEDIA_TYPES:
+            key = (era, reply.header("content-type"), _is_page(reply) and reply.answer is None)
+            alike.setdefault(key, []).append(reply)
+    return [
+        _mistyped(era, found, is_page=is_page, is_endpoint=is_endpoint)
+        for (era, _, is_page), found in alike.items()
+    ]
+
+
+def _mistyped(era: Era, replies: Sequence[Exchange], *, is_page: bool, is_endpoint: bool) -> Found:
+    declared = replies[0].header("content-type")
+    asked = listed(tuple(dict.fromkeys(reply.rpc_method or reply.label for reply in replies)))
+    what = f"The answer to {asked} is a web page"
     return Found(
-        code="html" if html else "wrong" if declared else "absent",
+        code="html" if _is_page(replies[0]) else "wrong" if declared else "absent",
         subject="Content-Type",
-        message="The reply is a web page: the URL is probably not the MCP endpoint."
-        if html and reply.answer is None
-        else "Clients cannot tell how to read the reply and drop it without a word.",
+        message=f"Clients cannot tell how to read the answer to {asked} and drop it without a word."
+        if not is_page
+        else f"{what}, which clients drop without a word."
+        if is_endpoint
+        else f"{what}: the URL is probably not the MCP endpoint.",
         expected=" or ".join(MEDIA_TYPES),
         measured=shown(declared) if declared else "no Content-Type header",
         era=era,
     )
+
+
+def _is_page(reply: Exchange) -> bool:
+    return reply.media_type in {"text/html", "application/xhtml+xml"}
 
 
 def accept_refused(era: Era, attempt: Exchange, last: Exchange) -> Found:

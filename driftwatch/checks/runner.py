@@ -16,7 +16,7 @@ from driftwatch.checks.base import (
 )
 from driftwatch.checks.clients import position
 from driftwatch.checks.view import Tool
-from driftwatch.evidence import NEEDS_FULL, Evidence, Exchange, Missing, Surface
+from driftwatch.evidence import NEEDS_FULL, Evidence, Missing, Surface
 from driftwatch.model import Depth, Era, Finding, Fingerprint, Json, Result, Severity, State
 
 log = logging.getLogger("driftwatch.checks")
@@ -155,20 +155,12 @@ def _part(need: str, scene: Scene, surface: Surface | None) -> Any:
             return surface
         case "tools":
             return scene.tools(surface)
-        case "exchanges":
-            return exchanges(surface)
         case "fingerprint":
             return scene.fingerprints.get(surface.era, NOT_READ)
         case "remembered":
             return scene.remembered.get(surface.era, NO_BASELINE)
         case _:
             return getattr(surface, need)
-
-
-def exchanges(surface: Surface) -> tuple[Exchange, ...]:
-    """Every exchange of one surface that asks for an answer, in the order made."""
-    pages = () if isinstance(surface.listing, Missing) else surface.listing.exchanges
-    return (surface.opening, *pages)
 
 
 def _combined(declaration: Declaration, answers: Sequence[_Answer]) -> Result:

@@ -93,6 +93,8 @@ def ended(
         return silence
     if session_after_end.status == HTTPStatus.NOT_FOUND:
         return ()
+    if ok(session_after_end) and session_after_end.answer is None:
+        return NotChecked(f"no answer to judge: {answered(session_after_end)}", "no-answer")
     served = ok(session_after_end) and session_after_end.error is None
     found = Found(
         code="still-served" if served else "not-404",

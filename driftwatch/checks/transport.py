@@ -8,7 +8,7 @@ from driftwatch.checks.base import Found, NotChecked, Verdict, Verified, check, 
 from driftwatch.checks.clients import position
 from driftwatch.checks.replies import EVENT_STREAM, MEDIA_TYPES, REDIRECTS, REFUSED_ACCEPT, REFUSED_TYPE
 from driftwatch.checks.sources import OWN, item, rule
-from driftwatch.evidence import ANONYMOUS, Exchange, Missing, Opening, Outcome, Surface
+from driftwatch.evidence import ANONYMOUS, Exchange, Missing, Opening, Outcome, Surface, is_bot_page
 from driftwatch.model import Depth, Era, Severity
 
 SERVER_ERRORS = 500
@@ -115,26 +115,32 @@ def redirect(openings: tuple[Opening, ...] | Missing, outcome: Outcome) -> Verdi
     severity=Severity.WILL_BREAK,
     sources=(rule(1), item(3)),
 )
-def content_type(openings: tuple[Opening, ...] | Missing, outcome: Outcome) -> Verdict:
-    """The Content-Type of the reply to the first request: server/discover or initialize.
+def content_type(
+    openings: tuple[Opening, ...] | Missing, surfaces: tuple[Surface, ...], outcome: Outcome
+) -> Verdict:
+    """The Content-Type of every answer: to server/discover or initialize, and to each page of tools/list.
 
     The first media type of the header decides; parameters such as a charset, and upper or lower case, do not.
+    A page of the bot protection in front is no answer.
 
     Why it matters:
         A client chooses how to read the body by this header. With anything but the two types it connects,
-        reads nothing and reports nothing: no tools, no message to the user, no line in your log. HTML here
-        usually means that the URL leads to a web page and not to the MCP endpoint.
+        reads nothing and reports nothing: no tools, no message to the user, no line in your log. HTML in
+        answer to the first request usually means that the URL leads to a web page and not to the MCP
+        endpoint; one wrong answer to tools/list is enough for a client to show no tools.
 
     How to fix it:
         Send `Content-Type: application/json` for a single answer and `text/event-stream` for a stream, on the
         MCP route itself. Frameworks that return a string send text/plain or text/html unless told otherwise.
     """
-    successes = [
-        (opening.era, opening.exchange) for opening in _judged(openings) if _is_success(opening.exchange)
-    ]
-    if not successes:
+    heard = [(opening.era, opening.exchange) for opening in _judged(openings)]
+    # Over HTTP+SSE the reply to a POST is a mere receipt.
+    streamable = [surface for surface in surfaces if surface.era is not Era.HTTP_SSE]
+    heard += [(surface.era, reply) for surface in streamable for reply in surface.exchanges]
+    successes = [(era, reply) for era, reply in heard if ok(reply)]
+    if outcome.code in _SHUT or not successes:
         return _no_reply(outcome)
-    found = [replies.mistyped(era, reply) for era, reply in successes if reply.media_type not in MEDIA_TYPES]
+    found = replies.mistyped(successes, is_endpoint=bool(surfaces))
     doubled = any("," in (reply.header("content-type") or "") for _, reply in successes)
     return Verified("the header names its media type twice") if doubled and not found else found
 
@@ -168,7 +174,7 @@ def accept_sse(openings: tuple[Opening, ...] | Missing, outcome: Outcome) -> Ver
     ]
     if refusals:
         return once(refusals)
-    if not any(_is_success(opening.exchange) for opening in opened):
+    if outcome.code in _SHUT or not any(ok(opening.exchange) for opening in opened):
         return _no_reply(outcome)
     return ()
 
@@ -239,7 +245,7 @@ def get(
         frameworks that answer a route without a GET handler with 404, and at proxies that serve a page there.
     """
     status = get.status
-    if status == NOT_ALLOWED:
+    if status == NOT_ALLOWED and not is_bot_page(get):
         return ()
     dual = any(surface.era is Era.LEGACY for surface in surfaces)
     if era is Era.MODERN and dual:
@@ -357,14 +363,12 @@ def _no_reply(outcome: Outcome) -> NotChecked:
     return NotChecked("no successful reply to a first POST to judge", "no-reply")
 
 
-def _is_success(exchange: Exchange) -> bool:
-    return exchange.status is not None and 200 <= exchange.status < 300  # noqa: PLR2004 - HTTP's own range
-
-
 def _is_behind_the_door(exchange: Exchange) -> bool:
     """Whether the answer can only come from the endpoint itself."""
     status = exchange.status
-    return status is not None and status < SERVER_ERRORS and status not in SHUT_STATUSES
+    if status is None or is_bot_page(exchange):
+        return False
+    return status < SERVER_ERRORS and status not in SHUT_STATUSES
 
 
 def _is_redirect(exchange: Exchange) -> bool:

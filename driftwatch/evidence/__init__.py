@@ -19,6 +19,9 @@ from driftwatch.evidence.beside import (
     SlowCall,
     Tls,
 )
+from driftwatch.evidence.bot_page import (
+    is_bot_page,
+)
 from driftwatch.evidence.codec import (
     SCHEMA,
     from_json,
@@ -73,6 +76,7 @@ __all__ = [
     "Surface",
     "Tls",
     "from_json",
+    "is_bot_page",
     "to_json",
 ]
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from driftwatch.evidence.bot_page import is_bot_page
 from driftwatch.evidence.exchange import NEEDS_FULL, Exchange, Fault, Missing
 from driftwatch.model import Era, Json
 
@@ -104,6 +105,12 @@ class Surface:
     """``subscriptions/listen``; asked only where the modern era declares ``tools.listChanged``."""
     second_read: tuple[Json, ...] | Missing = NEEDS_FULL
     """The complete tool list, read once more on the same connection."""
+
+    @property
+    def exchanges(self) -> tuple[Exchange, ...]:
+        """Every exchange that asks for an answer and got the server's own word, in the order made."""
+        pages = () if isinstance(self.listing, Missing) else self.listing.exchanges
+        return tuple(each for each in (self.opening, *pages) if not is_bot_page(each))
 
     @property
     def tools(self) -> "tuple[Json, ...] | Missing":

@@ -133,7 +133,7 @@ async def _read(ask: Ask, limits: Limits, kind: Kind, page: Page, *, modern: boo
 def _page_fault(exchange: Exchange, number: int, kind: Kind, *, modern: bool) -> Fault | None:
     """Why this page cannot be used."""
     refusal = outcome.blocked(exchange)
-    if refusal is not None and exchange.fault is None:
+    if refusal is not None and (exchange.fault is None or refusal.code == "bot-page"):
         code = "rate-limited" if refusal.code == "rate-limited" else "http-status"
         return _fault(code, f"page {number}: {refusal.message}")
     if exchange.error is not None:

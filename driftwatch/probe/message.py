@@ -11,13 +11,16 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import islice
 
-from driftwatch.evidence import Fault, Remark
+from driftwatch.evidence import Fault, Remark, saying
 from driftwatch.model import Json
 
 _BOM = b"\xef\xbb\xbf"
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _ONE_KIND = bytes.maketrans(b"[]", b"{}")
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+_PAGE = re.compile(r"\s*<(!doctype html|html|head|body)\b", re.IGNORECASE)
+_PAGE_HEAD = 2000
+"""Characters of a page in which its title is looked for."""
 _MAX_NOTES = 10
 _MAX_QUOTED = 60
 
@@ -219,6 +222,9 @@ def _deeper_than(value: Json, limit: int) -> bool:
 def _position(text: str, error: json.JSONDecodeError) -> str:
     if not text.strip():
         return "the body is empty"
+    if _PAGE.match(text):
+        said = saying.words(text[:_PAGE_HEAD])
+        return f"not JSON but a web page: {said!r}" if said else "not JSON but a web page"
     at = len(text[: error.pos].encode())
     what = (error.msg[0].lower() + error.msg[1:]).removesuffix(" at")
     found = f" before {text[error.pos : error.pos + 20]!r}" if error.pos < len(text) else ", where it ends"

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from http import HTTPStatus
 from urllib.parse import SplitResult, urljoin, urlsplit
 
-from driftwatch.evidence import Exchange, Opening, Outcome
+from driftwatch.evidence import Exchange, Opening, Outcome, is_bot_page
 from driftwatch.model import Era
 from driftwatch.probe import eras
 
@@ -28,15 +28,6 @@ SERVER_ERROR = range(500, 600)
 KEEPS_METHOD = frozenset({307, 308})
 """The redirects after which a POST stays a POST."""
 _REDIRECTS = KEEPS_METHOD | {301, 302, 303}
-_BOT_HEADERS = ("cf-mitigated", "x-amzn-waf-action")
-_BOT_MARKERS = re.compile(
-    r"just a moment|attention required!|checking (if the site|your browser)|you are (a )?human"
-    r"|enable javascript and cookies|cf[-_]chl|challenge-platform|_incapsula_|ddos[- ]protection"
-    r"|px-captcha|captcha-delivery|g-recaptcha|hcaptcha|awswaf|bot[- ](protection|detection)",
-    re.IGNORECASE,
-)
-_WAIT = re.compile(r"please (wait|stand by)|one moment|moment, please", re.IGNORECASE)
-"""A bot page with 403 or 429; with 503 it is as likely the owner's own maintenance page."""
 _NO_CERTIFICATE = frozenset({400, 403, 495, 496})
 _CERTIFICATE = re.compile(r"(ssl|tls|client) certificate", re.IGNORECASE)
 """How nginx and what is made of it say it: ``No required SSL certificate was sent``."""
@@ -88,17 +79,6 @@ def is_transient(exchange: Exchange) -> bool:
     if exchange.status in SERVER_ERROR:
         return not is_bot_page(exchange)
     return exchange.fault is not None and exchange.fault.code in {"reset", "timeout"}
-
-
-def is_bot_page(exchange: Exchange) -> bool:
-    """Whether a bot-protection service answered instead of the server."""
-    if any(exchange.header(name) is not None for name in _BOT_HEADERS):
-        return True
-    if exchange.status not in {403, 405, 429, 503} or exchange.media_type != "text/html":
-        return False
-    if _BOT_MARKERS.search(exchange.excerpt):
-        return True
-    return exchange.status in {403, 429} and _WAIT.search(exchange.excerpt) is not None
 
 
 def same_origin(url: str, reference: str) -> bool:

@@ -6,6 +6,7 @@ from driftwatch.evidence import Exchange
 from driftwatch.model import Era, State
 from tests.checks.factories import (
     BOTH_TYPES,
+    broken,
     evidence,
     exchange,
     fault,
@@ -156,6 +157,53 @@ def test_an_error_page_has_no_content_type_to_judge() -> None:
         "transport/content-type", shut("http-5xx", exchange(status=502, content_type="text/html"))
     )
     assert (result.state, result.code, result.cause) == (State.NOT_CHECKED, "http-5xx", "transport/endpoint")
+
+
+@pytest.mark.parametrize("code", ["auth", "forbidden", "rate-limited", "bot-page"])
+def test_a_page_in_front_of_a_shut_door_is_not_the_servers_content_type(code: str) -> None:
+    result = judged("transport/content-type", shut(code, exchange(content_type="text/html")))
+    assert (result.state, result.code) == (State.NOT_CHECKED, code)
+
+
+def test_a_list_of_another_content_type_is_failed_and_its_request_named() -> None:
+    page = exchange("tools/list", content_type="text/plain", answer={})
+    seen = evidence(surface(listing=listing(exchanges=(exchange("tools/list"), page, page))))
+    result = judged("transport/content-type", seen)
+    assert (result.state, result.code, len(result.findings)) == (State.FAILED, "wrong", 1)
+    assert "the answer to tools/list and drop it" in result.findings[0].message
+
+
+def test_replies_that_all_have_the_same_wrong_type_are_one_finding() -> None:
+    first, page = (exchange(method, content_type="text/plain") for method in ("initialize", "tools/list"))
+    seen = evidence(
+        surface(opening=first, listing=listing(exchanges=(page,))), openings=(opening(Era.LEGACY, first),)
+    )
+    (found,) = judged("transport/content-type", seen).findings
+    assert "the answer to initialize and tools/list" in found.message
+
+
+def test_a_web_page_instead_of_a_list_does_not_put_the_url_in_doubt() -> None:
+    page = exchange("tools/list", content_type="text/html")
+    seen = evidence(surface(listing=broken("json", exchanges=(page,))))
+    result = judged("transport/content-type", seen)
+    assert (result.state, result.code) == (State.FAILED, "html")
+    assert result.findings[0].message == (
+        "The answer to tools/list is a web page, which clients drop without a word."
+    )
+
+
+@pytest.mark.parametrize("check", ["transport/content-type", "mcp/message-text"])
+def test_a_bot_page_instead_of_a_list_is_not_the_servers_reply(check: str) -> None:
+    headers = (("content-type", "text/html"), ("cf-mitigated", "challenge"))
+    page = exchange("tools/list", headers=headers, fault=fault("json"))
+    seen = evidence(surface(listing=broken("http-status", exchanges=(page,))))
+    assert judged(check, seen).state is State.VERIFIED
+
+
+def test_over_the_old_transport_the_reply_to_a_post_is_a_receipt_of_any_type() -> None:
+    receipt = exchange("tools/list", 202, content_type="text/plain")
+    seen = evidence(surface(Era.HTTP_SSE, listing=listing(exchanges=(receipt,))))
+    assert judged("transport/content-type", seen).state is State.VERIFIED
 
 
 def test_a_legacy_server_owes_discover_no_content_type() -> None:

@@ -25,7 +25,9 @@ def codes(raw: bytes) -> list[str]:
 REFUSED = {
     "nothing": (b"", "json", "the body is empty"),
     "only-space": (b" \n", "json", "the body is empty"),
-    "html": (b"<!doctype html>", "json", "not JSON: expecting value at byte 0 before '<!doctype html>'"),
+    "html": (b"<!doctype html>", "json", "not JSON but a web page"),
+    "html-with-a-title": (b"<html><title>Sign in</title>", "json", "not JSON but a web page: 'Sign in'"),
+    "xml": (b"<error/>", "json", "not JSON: expecting value at byte 0 before '<error/>'"),
     "nan": (b'{"a": NaN}', "json", "NaN is not JSON"),
     "infinity": (b"[-Infinity]", "json", "-Infinity is not JSON"),
     "a-second-value": ('{"ü": 1} {}'.encode(), "json", "not JSON: extra data at byte 10 before '{}'"),

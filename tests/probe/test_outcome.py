@@ -9,6 +9,7 @@ from tests.specimens.exchanges import error, exchange, result
 
 HTML = (("content-type", "text/html; charset=utf-8"),)
 JSON = (("content-type", "application/json"),)
+IMPERVA = '<META NAME="robots" CONTENT="noindex,nofollow"><script src="/_Incapsula_Resource?SWJIYLWA=719d">'
 
 
 def fault(code: str, *, status: int | None = None) -> Exchange:
@@ -77,6 +78,11 @@ def test_an_answer_of_the_server_itself_is_no_refusal_to_talk(answer: Exchange) 
         exchange(403, excerpt="", headers=(("cf-mitigated", "challenge"),)),
         exchange(202, excerpt="", headers=(("x-amzn-waf-action", "challenge"),)),
         exchange(405, excerpt="<script src='/captcha-delivery'>", headers=HTML),
+        exchange(
+            200, excerpt="<title>Just a moment...</title>", headers=(*HTML, ("cf-mitigated", "challenge"))
+        ),
+        exchange(200, excerpt=IMPERVA, headers=HTML),
+        exchange(200, excerpt="<body>Incapsula incident ID: 1-2</body>", headers=HTML),
     ],
 )
 def test_a_bot_protection_page_is_not_the_servers_answer_and_not_worth_a_retry(answer: Exchange) -> None:
@@ -84,6 +90,11 @@ def test_a_bot_protection_page_is_not_the_servers_answer_and_not_worth_a_retry(a
     assert found is not None
     assert found.code == "bot-page"
     assert not outcome.is_transient(answer)
+
+
+def test_an_owners_page_in_which_imperva_put_its_script_is_no_bot_page() -> None:
+    page = "<title>Welcome</title><script src='/_Incapsula_Resource?SWJIYLWA=719d'></script>"
+    assert outcome.blocked(exchange(200, excerpt=page, headers=HTML)) is None
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,7 @@ ABSENT = {
     "nothing": (http(b""), "no-answer", "the body is empty"),
     "no-content": (b"HTTP/1.1 204 No Content\r\n\r\n", "no-answer", "the body is empty"),
     "accepted": (http(b"", status="202 Accepted"), "no-answer", "the body is empty"),
-    "html": (http(b"<html>hello</html>", headers=("content-type: text/html",)), "json", "not JSON: "),
+    "html": (http(b"<html>hello</html>", headers=("content-type: text/html",)), "json", "not JSON but a"),
     "text": (http(b"event horizon"), "json", "not JSON: "),
     "cut-json": (http(ANSWER[:-3]), "json", "not JSON: "),
     "latin-1": (http(b'{"a":"\xe9"}'), "utf-8", "byte 0xe9 at offset 6 is not UTF-8"),

@@ -10,9 +10,9 @@ from tests.specimens.mcp import Mcp, page_html
 from tests.specimens.specimen import FAILED, NOT_CHECKED, RISK, VERIFIED, Specimen
 
 
-def _content_type(value: str | None) -> Callable[[], Mcp]:
+def _content_type(value: str | None, method: str | None = None) -> Callable[[], Mcp]:
     def changed(incoming: Incoming, answer: Answer) -> Answer:
-        if answer.status != 200 or incoming.method != "POST":
+        if answer.status != 200 or incoming.method != "POST" or method not in {None, incoming.rpc_method}:
             return answer
         return answer.with_header("Content-Type", value)
 
@@ -75,6 +75,13 @@ def _shut(
     )
 
 
+HTML = ("Content-Type", "text/html")
+IMPERVA = (
+    b'<html><head><META NAME="robots" CONTENT="noindex,nofollow">'
+    b'<script src="/_Incapsula_Resource?SWJIYLWA=719d34d31c8e3a6e"></script></head></html>'
+)
+CHALLENGED = page_html("Just a moment...", status=200).with_header("cf-mitigated", "challenge")
+
 CHALLENGE = (("WWW-Authenticate", 'Bearer realm="mcp"'),)
 
 CONTENT_TYPES = (
@@ -108,6 +115,28 @@ CONTENT_TYPES = (
         name="content-type-doubled",
         deviation="the type twice in one header",
         make=_content_type("application/json, application/json"),
+    ),
+    Specimen(
+        name="content-type-list",
+        deviation="tools/list alone is text/plain",
+        make=_content_type("text/plain", "tools/list"),
+        expect={"transport/content-type": (FAILED, "wrong")},
+    ),
+    Specimen(
+        name="html-list",
+        deviation="a web page in answer to tools/list",
+        make=lambda: Mcp(
+            before=lambda _, asked: (
+                page_html("Home", status=200) if asked.rpc_method == "tools/list" else None
+            )
+        ),
+        expect={
+            "tools/pagination": (FAILED, "json"),
+            "transport/content-type": (FAILED, "html"),
+            "mcp/message-text": (FAILED, "json"),
+            "session/ended": (NOT_CHECKED, "no-answer"),
+        },
+        blocked="incomplete-list",
     ),
     Specimen(
         name="html-200",
@@ -175,6 +204,29 @@ STATUSES = (
     _shut("403", "403 to everything", Answer(status=403), "forbidden"),
     _shut("bot-page", "a page that asks to wait", page_html("Just a moment...", status=403), "bot-page"),
     _shut("bot-page-503", "the same with 503", page_html("Just a moment...", status=503), "bot-page"),
+    _shut("bot-page-200", "a page of Cloudflare with 200 that asks for a proof", CHALLENGED, "bot-page"),
+    _shut(
+        "bot-page-202",
+        "a page of AWS WAF with 202 that asks for a proof",
+        Answer(status=202, headers=(HTML, ("x-amzn-waf-action", "challenge"))),
+        "bot-page",
+    ),
+    _shut(
+        "bot-page-imperva",
+        "a page of Imperva with 200 that is nothing but a script",
+        Answer(headers=(HTML, ("X-CDN", "Imperva"), ("X-Iinfo", "9-1-1 NNNN")), body=IMPERVA),
+        "bot-page",
+    ),
+    Specimen(
+        name="bot-page-list",
+        deviation="a bot-protection page with 200 in answer to tools/list",
+        make=lambda: Mcp(before=lambda _, asked: CHALLENGED if asked.rpc_method == "tools/list" else None),
+        expect={
+            "tools/pagination": (NOT_CHECKED, "http-status"),
+            "session/ended": (NOT_CHECKED, "bot-page"),
+        },
+        blocked="incomplete-list",
+    ),
     _shut("429", "429 to everything", Answer(status=429), "rate-limited"),
     _shut(
         "429-retry-after",
