@@ -11,7 +11,7 @@ from driftwatch.app.outside import Outside
 from driftwatch.app.wiring import Wiring
 from driftwatch.app.works import Works
 from driftwatch.config import Config, content_digest
-from driftwatch.errors import ConfigError, StoreError, UsageError
+from driftwatch.errors import ConfigError, Problem, StoreError, UsageError
 from driftwatch.model import Event, EventKind, Json, Level
 from driftwatch.store.ports import Imported, Store, Tx
 from driftwatch.web.context import Reloaded
@@ -76,6 +76,7 @@ class Reloader:
     def _read(self, load: Callable[[], Config], old: Config) -> tuple[Wiring, tuple[str, ...]]:
         """In a thread, because a thousand servers take most of a second."""
         config, restart = _kept(old, load())
+        _refuse_emptied(old, config)
         self._outside.learn(config.secrets())
         return Wiring.of(config, self._outside.random), restart
 
@@ -142,6 +143,26 @@ def _kept(old: Config, new: Config) -> tuple[Config, tuple[str, ...]]:
         restart += [f"{name}.{key}" for key in moved]
         tables[name] = after.model_copy(update={key: getattr(before, key) for key in moved})
     return (new.model_copy(update=tables), tuple(restart)) if restart else (new, ())
+
+
+def _refuse_emptied(old: Config, new: Config) -> None:
+    """An emptied file, and one that was cut off between two tables, is valid TOML and hardly meant.
+
+    Raises ConfigError when no server, or no channel, is left of those that are in force.
+    """
+    tables = (("[[server]]", old.servers, new.servers), ("[[alert]]", old.channels, new.channels))
+    problems = [
+        Problem(
+            str(new.files[0]),
+            None,
+            "",
+            f"no {header} is left: the running configuration stays; restart driftwatch if that is meant",
+        )
+        for header, before, after in tables
+        if before and not after
+    ]
+    if problems:
+        raise ConfigError(problems)
 
 
 def _details(imported: Imported, restart: tuple[str, ...]) -> dict[str, Json]:

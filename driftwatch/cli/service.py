@@ -18,13 +18,15 @@ def run(config: ConfigOption = None) -> None:
     import functools
 
     from driftwatch import logs
+    from driftwatch.alerts import deliver
     from driftwatch.app import Service
 
-    loaded = load_config(config)
+    load = functools.partial(load_config, config, refuse_channel=deliver.validate)
+    loaded = load()
     for warning in loaded.warnings:
         typer.echo(f"{find_config(config)}: warning: {warning}", err=True)
     logs.configure(loaded.secrets())
-    asyncio.run(Service(loaded, load=functools.partial(load_config, config)).run())
+    asyncio.run(Service(loaded, load=load).run())
     # A send that hangs in its own thread must not keep the process alive: everything is stored by now.
     sys.stdout.flush()
     sys.stderr.flush()

@@ -9,6 +9,7 @@ from typing import NoReturn
 from pydantic import ValidationError
 
 from driftwatch.config.alerting import Window
+from driftwatch.config.files import MAX_FILE_BYTES
 from driftwatch.config.interpolation import interpolate
 from driftwatch.config.problems import faults_of, readable
 from driftwatch.config.rules import broken_rules
@@ -18,8 +19,6 @@ from driftwatch.config.toml_lines import KeyPath, find_line, index_lines
 from driftwatch.config.values import FOLDER
 from driftwatch.errors import ConfigError, Problem
 from driftwatch.model import Json
-
-MAX_FILE_BYTES = 16 * 2**20
 
 
 def load(

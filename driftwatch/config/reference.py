@@ -60,9 +60,10 @@ Numbers, `true` and `false` may come from a variable too: `concurrency = "${WORK
 
 ## Secrets
 
-Each secret has a second key that ends in `_file` (or `_files`) and names a file that holds nothing else,
-as Docker, Kubernetes and systemd provide them. The values of a URL's query count as secret as well; a secret
-in a server's path is recognised when it comes from `${file:PATH}`. Problems are reported without any value.
+Each secret has a second key that ends in `_file` (or `_files`) and names a regular file that holds nothing
+else, as Docker, Kubernetes and systemd provide them. The values of a URL's query count as secret as well; a
+secret in a server's path is recognised when it comes from `${file:PATH}`.
+Problems are reported without any value.
 """
 
 

@@ -49,6 +49,24 @@ def test_a_hang_up_makes_the_service_read_its_configuration_again(
     assert (process.returncode, err) == (0, "")
 
 
+def test_a_channel_that_the_check_refuses_is_refused_by_a_start_and_by_a_reload(
+    driftwatch: Command, tmp_path: Path, sample: tuple[SampleServer, str]
+) -> None:
+    path = write_config(tmp_path, sample[1], alert=unused_url().replace("http://", "json://"))
+    process = start(tmp_path, "run")
+    read_until(process, "run")
+    write_config(tmp_path, sample[1], alert="nosuch://s3cret")
+    process.send_signal(signal.SIGHUP)
+    (problem,) = read_until(process, "the configuration was rejected")["problems"]
+    process.terminate()
+    process.communicate(timeout=PATIENCE_S)
+    assert problem.startswith(f"{path.name}:")
+    assert "no service for nosuch://" in problem
+    for command in (("run",), ("config", "check")):
+        ended = driftwatch(*command)
+        assert (ended.code, ended.err) == (2, f"driftwatch: {problem}\n")
+
+
 def test_a_hanging_server_and_a_hanging_receiver_do_not_hold_up_the_end(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]

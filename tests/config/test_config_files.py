@@ -47,3 +47,10 @@ def test_content_that_moves_from_one_file_to_another_is_a_change(tmp_path: Path)
     one.write_text("a")
     other.write_text("b")
     assert content_digest([one, other]) != content_digest([other, one])
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    gone = content_digest([pipe])
+    os.mkfifo(pipe)
+    assert content_digest([pipe]) != gone

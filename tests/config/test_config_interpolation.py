@@ -1,3 +1,4 @@
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -64,6 +65,7 @@ def test_strings_anywhere_are_resolved_and_nothing_else() -> None:
         ("${file:empty}", "the file is empty: write the secret into it"),
         ("${file:latin1}", "the file is not UTF-8 text: save the secret as plain text"),
         ("${file:huge}", "the file is longer than 64 KiB: it should hold the secret only"),
+        ("${file:pipe}", "this is not a regular file: name a file, not a pipe or a device"),
         ("${file:a\\u0000b}", "the file cannot be read (ValueError): correct the path"),
     ],
 )
@@ -73,6 +75,7 @@ def test_what_cannot_be_resolved_is_a_problem(
     (tmp_path / "empty").write_text("\n")
     (tmp_path / "latin1").write_bytes(b"\xe9")
     (tmp_path / "huge").write_bytes(b"x" * 70_000)
+    os.mkfifo(tmp_path / "pipe")
     assert problems(f'\n[http]\nread_token = "{text}"\n') == [f"3: http.read_token: {message}"]
 
 
@@ -80,6 +83,7 @@ def test_a_file_that_may_not_be_read_is_a_problem(tmp_path: Path, monkeypatch: p
     def refuse(*_: object) -> None:
         raise PermissionError
 
+    (tmp_path / "locked").touch()
     monkeypatch.setattr(Path, "open", refuse)
     with pytest.raises(InvalidValueError, match=r"^the file may not be read: let driftwatch's user read it$"):
         read_secret(tmp_path / "locked")

@@ -5,6 +5,8 @@ from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
+
 from driftwatch.app import Service
 from driftwatch.demo.sample import SampleServer
 from driftwatch.model import Event, EventKind
@@ -22,6 +24,13 @@ async def until(condition: Callable[[], bool]) -> None:
 
 def events(world: World, kind: EventKind) -> list[Event]:
     return world.read(lambda reader: reader.events(kinds=[kind], limit=100))
+
+
+def put(path: Path, text: str) -> None:
+    """Write a file at once: a look in between would find an empty one."""
+    whole = path.with_suffix(".part")
+    whole.write_text(text)
+    whole.replace(path)
 
 
 async def changed(world: World, service: Service) -> None:
@@ -95,14 +104,14 @@ async def test_a_broken_file_changes_nothing_and_is_told_once(world: World, rece
         await world.rounds(1)
         path = world.write()
         good = path.read_text()
-        path.write_text(f'{good}\n[[server]]\nname = "half"\n')
+        put(path, f'{good}\n[[server]]\nname = "half"\n')
         await until(lambda: bool(events(world, EventKind.CONFIG_REJECTED)))
         for _ in range(3):
             assert "missing" in (await service.reload()).problems[0]
         await world.clock.advance_until(lambda: bool(receiver.messages))
         assert "driftwatch_config_last_reload_successful 0\n" in (await scrape(service, token=None))[1]
         await world.rounds(1)
-        path.write_text(good)
+        put(path, good)
         await until(lambda: bool(events(world, EventKind.CONFIG_RELOADED)))
         assert "driftwatch_config_last_reload_successful 1\n" in (await scrape(service, token=None))[1]
     (event,) = events(world, EventKind.CONFIG_REJECTED)
@@ -112,6 +121,41 @@ async def test_a_broken_file_changes_nothing_and_is_told_once(world: World, rece
     assert "config.toml" in message["message"]
     assert EventKind.SERVER_ADDED in world.kinds()
     assert world.kinds().count(EventKind.SERVER_ADDED) == 1
+
+
+@pytest.mark.parametrize(
+    ("cut_at", "gone"), [("[monitor]", ["[[server]]", "[[alert]]"]), ("[[alert]]", ["[[alert]]"])]
+)
+async def test_a_file_that_is_emptied_or_cut_off_changes_nothing(
+    world: World, receiver: Receiver, cut_at: str, gone: list[str]
+) -> None:
+    async with world.running() as service:
+        await world.rounds(1)
+        path = world.write()
+        good = path.read_text()
+        put(path, good[: good.index(cut_at)])
+        await until(lambda: bool(events(world, EventKind.CONFIG_REJECTED)))
+        what = "is left: the running configuration stays; restart driftwatch if that is meant"
+        assert (await service.reload()).problems == tuple(f"{path}: no {table} {what}" for table in gone)
+        await world.clock.advance_until(lambda: len(receiver.messages) == 1)
+        assert f"no {gone[0]} is left" in receiver.messages[0]["message"]
+        world.sample.deploy("v2")
+        await world.clock.advance_until(lambda: len(receiver.messages) > 1)
+        put(path, good)
+        await until(lambda: bool(events(world, EventKind.CONFIG_RELOADED)))
+    assert EventKind.SERVER_REMOVED not in world.kinds()
+    assert EventKind.DELIVERY_DEAD not in world.kinds()
+
+
+async def test_a_restart_takes_a_file_without_a_server(world: World) -> None:
+    async with world.running():
+        await world.rounds(1)
+    world.servers = {}
+    async with world.running() as service:
+        # There is none to lose any more.
+        world.interval = "5m"
+        await changed(world, service)
+    assert EventKind.SERVER_REMOVED in world.kinds()
 
 
 async def test_a_shorter_interval_brings_the_next_probe_forward(world: World) -> None:
@@ -140,7 +184,7 @@ async def test_channels_come_and_go_and_what_waited_for_a_gone_one_is_dropped(
         receiver.status = 500
         world.sample.deploy("v1")
         await world.clock.advance_until(lambda: bool(world.read(lambda reader: reader.backlog())), step_s=60)
-        world.channels = {}
+        world.channels = {"other": receiver.url}
         await changed(world, service)
         await until(lambda: EventKind.DELIVERY_DEAD in world.kinds())
     (event,) = events(world, EventKind.DELIVERY_DEAD)
