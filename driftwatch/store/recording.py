@@ -17,7 +17,7 @@ from driftwatch.store.statements.incidents import REMIND
 from driftwatch.store.statements.servers import UPDATE_SERVER
 from driftwatch.store.unit import Unit, unknown_server
 from driftwatch.toolset import ToolsetRecord
-from driftwatch.transitions import Changes, Interval, Memory, SubjectState, TlsNotice, standing
+from driftwatch.transitions import Changes, Interval, Memory, SubjectState, TlsNotice, shown_since, standing
 
 
 class Recording(Unit):
@@ -51,7 +51,11 @@ class Recording(Unit):
         values: mapping.Values = {"last_run_at": report.taken_at}
         if report.certificate is not None:
             self._remember_certificate(server, memory.certificate, report.certificate, report.taken_at)
-            values |= {"leaf_sha256": report.certificate.leaf_sha256, "leaf_seen_at": report.taken_at}
+            values |= {
+                "leaf_sha256": report.certificate.leaf_sha256,
+                "leaf_seen_at": report.taken_at,
+                "leaf_since": shown_since(memory, report),
+            }
         self._run(UPDATE_SERVER, {"key": key, **values})
         self._observed_at = report.taken_at
         if run.request.trigger in (Trigger.INTERVAL, Trigger.CONFIRM):

@@ -38,12 +38,14 @@ id of the incident that the event opens, carries on or closes, or null:
   "not_before", "leaf_sha256", "issuer", "subject_alt_names", "newer_not_after": iso or null}``; the last is
   the end of a newer certificate that the server shows in turn with this one
 * ``tls_renewed``: ``{"not_after", "previous_not_after", "leaf_sha256", "previous_leaf_sha256", "issuer",
-  "previous_issuer", "names_added": [names], "names_lost": [names]}``
+  "previous_issuer", "names_added": [names], "names_lost": [names]}``; after a reminder it comes when only the
+  new certificate was shown for a while
 * ``config_reloaded``: ``{"added", "removed", "changed": [servers], "renamed": [[before, now]], "restart":
   [keys that count after a restart]}``
 * ``config_rejected``: ``{"problems": [sentences]}``
 """
 
+from driftwatch.transitions.certificates import shown_since
 from driftwatch.transitions.changes import Changes, ConfirmProbe, Interval, ToolsetObservation
 from driftwatch.transitions.decide import apply, decide
 from driftwatch.transitions.memory import Incident, Memory, Policy, SubjectState, TlsNotice
@@ -69,6 +71,7 @@ __all__ = [
     "check_subject",
     "decide",
     "names_pair",
+    "shown_since",
     "standing",
     "toolset_subject",
     "value_of",

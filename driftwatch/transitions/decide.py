@@ -12,6 +12,7 @@ from driftwatch.transitions.certificates import (
     follow_certificate,
     follows_certificate,
     observe_certificate,
+    shown_since,
 )
 from driftwatch.transitions.changes import Changes, ToolsetObservation
 from driftwatch.transitions.check_states import block, observe_check, skip_for_depth
@@ -105,6 +106,7 @@ def apply(memory: Memory | None, changes: Changes, report: Report) -> Memory:
         states={**before.states, **{state.subject: state for state in changes.states}},
         incidents=incidents,
         certificate=report.certificate or before.certificate,
+        certificate_since=shown_since(before, report) if report.certificate else before.certificate_since,
         notices=_noted(before, changes),
         last_run_at=report.taken_at,
         reprobes=tuple(at for at in (*before.reprobes, *reprobe) if at > recent),

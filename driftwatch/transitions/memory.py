@@ -77,6 +77,8 @@ class TlsNotice:
     at: datetime
     not_after: datetime
     """The end of the leaf."""
+    issuer: str
+    subject_alt_names: tuple[str, ...]
     event: str | None = None
     """The message about it; None where a closer threshold, or something else, spoke for it."""
 
@@ -95,6 +97,8 @@ class Memory:
     """Open ones only, by subject."""
     certificate: Certificate | None = None
     """The leaf of the last probe that saw one."""
+    certificate_since: datetime | None = None
+    """Since when it has been shown without another between."""
     notices: tuple[TlsNotice, ...] = ()
     """What was noted about the certificates that it showed."""
     last_run_at: datetime | None = None

@@ -77,15 +77,16 @@ def test_a_reminder_of_a_certificate_whose_successor_is_there_already(event: Any
     told = event(
         EventKind.TLS_REMINDER,
         not_after=(NOON + timedelta(days=2)).isoformat(),
+        leaf_sha256="3f9a4c1b7d2e" + "0" * 52,
         newer_not_after=(NOON + timedelta(days=80)).isoformat(),
     )
     assert (
         message(told)
         == """\
-[driftwatch] api-prod: certificate ends in 2 days
+[driftwatch] api-prod: certificate ends in 2 days, beside a newer one
 
 The certificate ends in 2 days, on 2026-11-04 12:00 UTC (13:00 Europe/Berlin).
-A newer one, until 2027-01-21 12:00 UTC (13:00 Europe/Berlin), is shown too: an instance was left with the old one.
+2 certificates are served: this one (sha256 3f9a4c1b7d2e), and a newer one until 2027-01-21 12:00 UTC (13:00 Europe/Berlin). An instance was not renewed.
 Affected: every client, from that moment
 Fix: Renew the certificate, then find out why the automatic renewal did not.
 

@@ -109,7 +109,15 @@ class Story:
             intervals=(Interval(subject=CHECK, value="failed:dns", since=START),),
             events=(happened,),
             notices=(
-                TlsNotice(leaf_sha256="leaf", threshold_days=14, at=START, not_after=ENDS, event=happened.id),
+                TlsNotice(
+                    leaf_sha256="leaf",
+                    threshold_days=14,
+                    at=START,
+                    not_after=ENDS,
+                    issuer="CN=Example CA",
+                    subject_alt_names=("api.example",),
+                    event=happened.id,
+                ),
             ),
         )
         plans = [DeliveryPlan(event=happened.id, channel=channel, not_before=START) for channel in CHANNELS]

@@ -1,5 +1,6 @@
 """Reminders before a certificate ends, and its renewal: once for each leaf, whatever a CDN shows in turn."""
 
+import itertools
 import random
 from collections.abc import Callable
 from dataclasses import replace
@@ -134,8 +135,13 @@ class TestRenewals:
     def test_a_renewal_after_a_reminder_is_told_and_the_one_after_it_is_not(self) -> None:
         timeline = Timeline()
         timeline.probe(showing("one", 10))
-        assert timeline.probe(showing("two", 90)) == ["info tls_renewed"]
+        assert timeline.run(HOUR, showing("two", 90)) == []
+        assert timeline.check(EXPIRY) == "observed_risk:within-14-days"
+        assert timeline.run(HOUR, showing("two", 90)) == ["info tls_renewed"]
         assert timeline.check(EXPIRY) == "verified"
+        (renewed,) = timeline.of(EventKind.TLS_RENEWED)
+        assert renewed.details["previous_leaf_sha256"] == "one"
+        assert renewed.details["previous_not_after"] == (START + 10 * DAY).isoformat()
         timeline.now += 30 * DAY
         assert timeline.probe(showing("three", 150)) == []
         assert len(timeline.of(EventKind.TLS_RENEWED)) == 2
@@ -163,6 +169,73 @@ class TestRenewals:
         assert urgent.level is Level.ERROR
         assert urgent.details["newer_not_after"] == (START + 100 * DAY).isoformat()
         assert len(timeline.of(EventKind.TLS_RENEWED)) == 2  # one of them is history: before the reminder
+
+
+class TestAnInstanceThatWasNotRenewed:
+    """What is known of two instances, one with the old certificate and one with the new."""
+
+    OLD = showing("old", 1.25)
+    NEW = showing("new", 60)
+
+    def test_what_was_said_of_its_last_day_is_said_again_and_no_renewal_is(self) -> None:
+        timeline = Timeline(interval=timedelta(minutes=1))
+        assert timeline.probe(self.OLD) == ["error tls_reminder tls/expiry"]
+        both = in_turn(self.OLD, self.NEW, since=START - 2 * DAY, until=START + 2 * DAY)
+        assert timeline.run(6 * HOUR, both) == ["error tls_reminder tls/expiry"]
+        again = timeline.of(EventKind.TLS_REMINDER)[-1]
+        assert again.details["newer_not_after"] == (START + 60 * DAY).isoformat()
+        assert again.details["leaf_sha256"] == "old"
+        assert again.details["threshold_days"] == 1
+        assert timeline.of(EventKind.TLS_RENEWED) == []
+        assert timeline.check(EXPIRY) == "observed_risk:within-1-days"
+
+    def test_a_rollout_of_a_few_minutes_is_one_renewal(self) -> None:
+        timeline = Timeline(interval=timedelta(minutes=1))
+        timeline.probe(self.OLD)
+        assert timeline.run(timedelta(minutes=8), cycle((self.OLD, self.NEW))) == []
+        assert timeline.run(3 * HOUR, self.NEW) == ["info tls_renewed"]
+        assert timeline.check(EXPIRY) == "verified"
+
+    def test_once_it_is_renewed_too_that_is_told_a_day_later_and_once(self) -> None:
+        timeline = Timeline()
+        old = showing("old", 3.5)
+        assert timeline.probe(old) == ["error tls_reminder tls/expiry"]
+        assert timeline.run(2 * HOUR, cycle((old, self.NEW))) == ["error tls_reminder tls/expiry"]
+        assert timeline.run(23 * HOUR, self.NEW) == []
+        assert timeline.run(3 * DAY, self.NEW) == ["info tls_renewed"]
+        assert timeline.check(EXPIRY) == "verified"
+
+    def test_one_that_turns_up_after_the_renewal_was_told_is_called_to_mind(self) -> None:
+        timeline = Timeline()
+        old = showing("old", 3.5)
+        timeline.probe(old)
+        assert timeline.run(2 * HOUR, self.NEW) == ["info tls_renewed"]
+        assert timeline.run(12 * HOUR, cycle((old, self.NEW))) == ["error tls_reminder tls/expiry"]
+        assert timeline.check(EXPIRY) == "observed_risk:within-3-days"
+
+    def test_the_renewal_of_one_that_has_ended_counts_at_once(self) -> None:
+        timeline = Timeline()
+        timeline.run(9 * DAY, showing("old", 8.5))
+        assert timeline.probe(self.NEW) == ["info tls_renewed"]
+        assert timeline.check(EXPIRY) == "verified"
+
+    @pytest.mark.parametrize("seed", range(6))
+    def test_however_the_two_take_turns_each_thing_is_said_once(self, seed: int) -> None:
+        chance = random.Random(seed)
+        timeline = Timeline(interval=chance.choice([timedelta(minutes=1), timedelta(minutes=15), HOUR]))
+        timeline.probe(self.OLD)
+        timeline.run(8 * HOUR, lambda now: chance.choice((self.OLD, self.NEW)))
+        said = timeline.alerts
+        assert said[:2] == ["error tls_reminder tls/expiry"] * 2 or "info tls_renewed" in said
+        assert said.count("error tls_reminder tls/expiry") == 2
+        assert said.count("info tls_renewed") <= 1
+        assert timeline.check(EXPIRY) == "observed_risk:within-1-days"
+
+
+def cycle(views: tuple[View, ...]) -> Callable[[datetime], View]:
+    """A load balancer that goes round its instances, the last one first."""
+    turn = itertools.cycle(reversed(views))
+    return lambda now: next(turn)
 
 
 def in_turn(old: View, new: View, *, since: datetime = START, until: datetime) -> Callable[[datetime], View]:

@@ -70,7 +70,7 @@ def test_a_long_and_restless_history_is_read_back_as_it_was_applied(store: Store
         (4, HEALTHY.offering("abc", Era.LEGACY), LIGHT),
         *((3, view, LIGHT) for view in (BROKEN, HEALTHY) * 4),
         (3, replace(HEALTHY.offering("abd"), leaf="one", ends=START + timedelta(days=3)), FULL),
-        (3, replace(HEALTHY, leaf="two", ends=START + timedelta(days=90)), FULL),
+        (35, replace(HEALTHY, leaf="two", ends=START + timedelta(days=90)), FULL),
         *((1, HEALTHY.offering(word), LIGHT) for word in ("abcd", "abc") * 12),
         (14, HEALTHY, FULL),
     ]

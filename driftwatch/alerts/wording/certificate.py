@@ -21,13 +21,15 @@ def reminder(event: Event, voice: Voice) -> Note:
         lines.append(f"Issued by {foreign(str(issuer), 120)}" + (f", for {_names(names)}." if names else "."))
     newer = time_of(details.get("newer_not_after"))
     if newer:
+        digest = f" (sha256 {str(details['leaf_sha256'])[:12]})" if details.get("leaf_sha256") else ""
         lines.append(
-            f"A newer one, until {voice.at(newer)}, is shown too: an instance was left with the old one."
+            f"2 certificates are served: this one{digest}, and a newer one until {voice.at(newer)}. "
+            "An instance was not renewed."
         )
     return Note(
         server=event.server,
         level=event.level,
-        phrase=f"certificate {left}",
+        phrase=f"certificate {left}{', beside a newer one' if newer else ''}",
         tally="certificate ending" if ends is None or ends > event.at else "certificate expired",
         lines=tuple(lines),
         affected="every client, from that moment" if ends is None or ends > event.at else "every client",

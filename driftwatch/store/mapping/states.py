@@ -81,14 +81,16 @@ def certificate_values(server_id: int, value: Certificate, seen_at: datetime) ->
 
 
 def tls_notice(row: RowMapping) -> TlsNotice:
-    """A notice; the row also has the end of its certificate."""
-    return TlsNotice(**{name: row[name] for name in TlsNotice.__slots__})
+    """A notice; the row also has what is told of its certificate."""
+    values = {name: row[name] for name in TlsNotice.__slots__}
+    return TlsNotice(**{**values, "subject_alt_names": tuple(row["subject_alt_names"])})
 
 
 def tls_notice_values(server_id: int, notice: TlsNotice) -> Values:
     """A notice as a row."""
     values = asdict(notice)
-    del values["not_after"]
+    for name in ("not_after", "issuer", "subject_alt_names"):
+        del values[name]
     return {"server_id": server_id, **values}
 
 
@@ -120,6 +122,7 @@ def memory(
         states=remembered,
         incidents={row["subject"]: incident(row) for row in incidents},
         certificate=certificate(server),
+        certificate_since=server["leaf_since"],
         notices=tuple(map(tls_notice, notices)),
         last_run_at=server["last_run_at"],
         reprobes=tuple(row["taken_at"] for row in reprobes),

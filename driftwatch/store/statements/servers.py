@@ -43,7 +43,7 @@ CONFIRMED_TOOLSETS = sa.select(toolsets.c.server_id, toolsets.c.pair, toolsets.c
 CONFIRMED_TOOLSETS_OF = CONFIRMED_TOOLSETS.where(toolsets.c.server_id == WHICH_SERVER)
 
 NOTICES_OF = (
-    sa.select(tls_notices, certificates.c.not_after)
+    sa.select(tls_notices, certificates.c.not_after, certificates.c.issuer, certificates.c.subject_alt_names)
     .join(
         certificates,
         sa.and_(

@@ -46,6 +46,8 @@ class Server(Row, table=True):
     """The exceptions: subject -> when it was last observed, in microseconds since 1970."""
     leaf_sha256: str | None = Field(sa_type=sa.Text)
     leaf_seen_at: datetime | None = Field(sa_type=Moment)
+    leaf_since: datetime | None = Field(sa_type=Moment)
+    """Since when it has been shown without another between."""
 
 
 class ProbeRequestRow(Row, table=True):
