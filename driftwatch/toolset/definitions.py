@@ -3,11 +3,12 @@
 from dataclasses import dataclass, field
 
 from driftwatch.model import Json
-from driftwatch.toolset.canonical import canonical
+from driftwatch.toolset.canonical import canonical, written_alike
 from driftwatch.toolset.change import BREAKING, COSMETIC, Change
 from driftwatch.toolset.parts import PARTS, compare_part
 from driftwatch.toolset.sameness import Sameness, spelled
 from driftwatch.toolset.schema.compare import dialect
+from driftwatch.toolset.schema.excerpt import excerpt
 from driftwatch.toolset.schema.views import Allowance
 from driftwatch.toolset.screening import Fresh, fresh_texts, screen
 from driftwatch.toolset.tools import Entry
@@ -47,28 +48,30 @@ class Definitions:
         parts = {member: self._part(member, before.get(member), after.get(member)) for member in PARTS}
         if all(part.changes is None for part in parts.values()):
             return []
-        name = _Part([], fresh_texts("name", before.get("name"), after.get("name"), [], Sameness()))
-        changes = screen([(part.changes or [], part.fresh) for part in (*parts.values(), name)], before)
+        changed = [(part.changes or [], part.fresh) for part in parts.values()]
+        if old.name != new.name:
+            changed.append(([], fresh_texts("name", old.get("name"), new.get("name"), [], Sameness())))
+        changes = screen(changed, before)
         if not changes:
             member = next(member for member in _SCHEMAS if parts[member].changes is not None)
             return [_rewritten(before, after, member)]
         return changes
 
     def _part(self, member: str, before: Json, after: Json) -> _Part:
-        if before is after or (isinstance(before, str) and before == after):
+        if written_alike(before, after):
             return _SAME
+        sameness = Sameness()
+        if member in _SCHEMAS:
+            before, after = excerpt(before, after, sameness)
         was, now = spelled(before), spelled(after)
         if was is None or now is None:
-            return self._compared(member, before, after)
-        if was == now:
-            return _SAME
+            return self._compared(member, before, after, sameness)
         key = member, was, now
         if key not in self._parts:
-            self._parts[key] = self._compared(member, before, after)
+            self._parts[key] = self._compared(member, before, after, sameness)
         return self._parts[key]
 
-    def _compared(self, member: str, before: Json, after: Json) -> _Part:
-        sameness = Sameness()
+    def _compared(self, member: str, before: Json, after: Json, sameness: Sameness) -> _Part:
         changes = compare_part(member, before, after, sameness, self.pool)
         return _Part(changes, fresh_texts(member, before, after, changes or [], sameness))
 

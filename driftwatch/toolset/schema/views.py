@@ -18,7 +18,7 @@ ANYTHING: dict[str, Json] = {}
 
 UNIONS = ("anyOf", "oneOf")
 
-_INDIRECT = frozenset({"$ref", "allOf", *UNIONS})
+INDIRECT = frozenset({"$ref", "allOf", *UNIONS})
 _UNFOLDABLE = frozenset({"$ref", "$dynamicRef", "allOf", *UNIONS, "not", "if", "then", "else"})
 _STEPS = 64
 """References and combinators followed at one place."""
@@ -85,12 +85,12 @@ class Document:
             shape = "schema" if schema is True else "nothing" if schema is False else "junk"
             return View(pointer, shape=shape)
         view = View(pointer, schema)
-        if not self.allowance.spend() or _INDIRECT.isdisjoint(schema):
+        if not self.allowance.spend() or INDIRECT.isdisjoint(schema):
             return view
         view.keywords = dict(schema)
         seen: set[str] = set()
         for _ in range(_STEPS):
-            if _INDIRECT.isdisjoint(view.keywords):
+            if INDIRECT.isdisjoint(view.keywords):
                 break
             if not (self._follow(view, seen) or _unwrap(view) or self._fold(view, nested)):
                 break

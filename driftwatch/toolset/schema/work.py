@@ -10,7 +10,7 @@ from driftwatch.toolset.sameness import CONTAINERS, Sameness, spelled
 from driftwatch.toolset.schema.ledger import Ledger
 from driftwatch.toolset.schema.views import Document
 
-_DEFINITIONS = frozenset({"$defs", "definitions"})
+DEFINITIONS = frozenset({"$defs", "definitions"})
 _ELSEWHERE = re.compile(rb"\$(?:dynamicRef|ref(?!u[\s\S]{4}#/(?:\$defs|definitions)/))")
 """A reference that does not lead to a definition, as spelled: a text is ``u``, its length, its bytes."""
 
@@ -46,8 +46,8 @@ class Work:
 
     def __post_init__(self) -> None:
         old = self.old.root
-        definitions = _DEFINITIONS.isdisjoint(self.sameness.changed(old, self.new.root))
-        self._settled = None if definitions and not _points_elsewhere(old) else _settled(old)
+        definitions = DEFINITIONS.isdisjoint(self.sameness.changed(old, self.new.root))
+        self._settled = None if definitions and not points_elsewhere(old) else _settled(old)
 
     def push(self, pair: Pair) -> None:
         """Compare this pair too, unless it cannot differ or was compared before (a definition used twice)."""
@@ -73,7 +73,7 @@ class Work:
         return self._settled is None or type(item) not in CONTAINERS or id(item) in self._settled
 
 
-def _points_elsewhere(schema: Json) -> bool:
+def points_elsewhere(schema: Json) -> bool:
     """True when a schema has references that do not lead to its definitions; errs on this side."""
     written = spelled(schema)
     return written is None or _ELSEWHERE.search(written) is not None
