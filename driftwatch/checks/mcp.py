@@ -4,9 +4,10 @@ import itertools
 from collections.abc import Iterator
 from http import HTTPStatus
 
-from driftwatch.checks.answers import HEADER_MISMATCH, error_code, ok
+from driftwatch.checks.answers import HEADER_MISMATCH, error_code
 from driftwatch.checks.base import Found, NotChecked, Policy, Verdict, check, listed, once, shown
 from driftwatch.checks.clients import KNOWN_REVISIONS, MODERN_REVISION, Client, position
+from driftwatch.checks.messages import envelope_faults, text_faults
 from driftwatch.checks.sources import OWN, rule
 from driftwatch.checks.transport import SERVER_ERRORS, SHUT_STATUSES
 from driftwatch.evidence import Exchange, Missing, Opening, Surface
@@ -15,35 +16,6 @@ from driftwatch.model import Era, Json, Severity
 ACCEPTED = 202
 CLIENT_ERRORS = 400
 """Where the range of statuses begins that refuse."""
-
-_BATCHES_UNTIL = "2025-03-26"
-"""The last revision in which an answer may be an array."""
-
-_ENVELOPE = {
-    "id-type": ("The answer changes the type of the request's id.", Severity.HEADS_UP),
-    "id-wrong": ("The answer carries another id: clients go on waiting for one that came.", None),
-    "id-null": ("The answer carries no id: clients cannot tell which request it belongs to.", None),
-    "batch": ("The answer is an array, a form that ended with revision 2025-03-26.", None),
-    "result-and-error": ("One answer carries a result and an error; clients differ in which they see.", None),
-    "server-request": ("The server sends a request of its own, which this revision forbids.", None),
-}
-
-_TEXT = {
-    "bom": "The body begins with a byte order mark, which JSON does not allow.",
-    "duplicate-member": "An object names the same member twice; parsers differ in which one they keep.",
-    "lone-surrogate": "A string holds half a character, which cannot be written as UTF-8.",
-    "number-range": "A number is larger than any that clients can represent.",
-    "unterminated-event": "The stream ends inside an event; strict readers drop what it said.",
-    "wrong-length": "The reply is not as long as it says, or says it in two ways.",
-    "refused-by-some": "The head of the reply is more than some clients take.",
-    "no-content-type": "The reply has a body and no Content-Type.",
-}
-
-_UNREADABLE = {
-    "json": "The body is not JSON.",
-    "utf-8": "The body is not UTF-8.",
-    "depth": "The body nests so deeply that parsers give up.",
-}
 
 
 @check(
@@ -216,17 +188,19 @@ def initialized_ack(
     sources=(OWN,),
 )
 def envelope(exchanges: tuple[Exchange, ...], revision: str, era: Era) -> Verdict:
-    """The frame around every answer: its id, one message at a time, a result or an error.
+    """The frame around every answer: "jsonrpc": "2.0", its id, one message at a time, a result or an error.
 
     Why it matters:
         A client finds the answer to its request by the id. When a gateway turns 2 into "2", or wraps the
-        answer in an array, lenient clients go on and strict ones wait until they time out.
+        answer in an array, lenient clients go on and strict ones wait until they time out. The official SDKs
+        drop an answer that is not JSON-RPC 2.0 to the letter, and what an error meant to say is lost.
 
     How to fix it:
-        Copy the request's id unchanged, value and type, and send exactly one object that has either a
-        result or an error. Look at gateways and logging layers between: they are what rewrites envelopes.
+        Copy the request's id unchanged, value and type, and send exactly one object that has "jsonrpc": "2.0"
+        and either a result or an error; an error has an integer code and a text as its message. Look at
+        gateways and logging layers between: they are what rewrites envelopes.
     """
-    return once(_envelope_faults(exchanges, revision, era))
+    return once(envelope_faults(exchanges, revision, era))
 
 
 @check(
@@ -247,7 +221,7 @@ def message_text(exchanges: tuple[Exchange, ...]) -> Verdict:
         Let a JSON library write every message, from values and not from pieces of text, and let the HTTP
         server compute the length.
     """
-    return once(_text_faults(exchanges))
+    return once(text_faults(exchanges))
 
 
 def _refused(acknowledgement: Exchange, *, session: bool) -> Found:
@@ -350,46 +324,3 @@ def _unlike_lists(surfaces: tuple[Surface, ...]) -> Iterator[Found]:
 
 def _names(tools: tuple[Json, ...]) -> set[str]:
     return {tool["name"] for tool in tools if isinstance(tool, dict) and isinstance(tool.get("name"), str)}
-
-
-def _is_allowed(exchange: Exchange, code: str, revision: str, era: Era) -> bool:
-    if code == "id-null":  # a refusal by HTTP status may carry an error without an id
-        return not ok(exchange)
-    if code == "batch":
-        return revision in KNOWN_REVISIONS and position(revision) <= position(_BATCHES_UNTIL)
-    return code == "server-request" and era is not Era.MODERN
-
-
-def _message_fault(
-    exchange: Exchange, code: str, message: str, measured: str, severity: Severity | None = None
-) -> Found:
-    return Found(
-        severity=severity,
-        code=code,
-        subject=exchange.rpc_method or exchange.label,
-        message=message,
-        expected="one well-formed JSON-RPC message",
-        measured=measured,
-    )
-
-
-def _envelope_faults(exchanges: tuple[Exchange, ...], revision: str, era: Era) -> Iterator[Found]:
-    for exchange in exchanges:
-        if exchange.fault is not None and exchange.fault.code == "envelope":
-            message = "The body is not a JSON-RPC answer."
-            yield _message_fault(exchange, "envelope", message, exchange.fault.message)
-        for remark in exchange.remarks:
-            if remark.code in _ENVELOPE and not _is_allowed(exchange, remark.code, revision, era):
-                message, severity = _ENVELOPE[remark.code]
-                yield _message_fault(exchange, remark.code, message, remark.message, severity)
-
-
-def _text_faults(exchanges: tuple[Exchange, ...]) -> Iterator[Found]:
-    for exchange in exchanges:
-        fault = exchange.fault
-        if fault is not None and fault.code in _UNREADABLE:
-            message = _UNREADABLE[fault.code]
-            yield _message_fault(exchange, fault.code, message, fault.message, Severity.WILL_BREAK)
-        for remark in exchange.remarks:
-            if remark.code in _TEXT:
-                yield _message_fault(exchange, remark.code, _TEXT[remark.code], remark.message)

@@ -101,10 +101,12 @@ def error_code(exchange: Exchange) -> int | None:
 
 def error_words(exchange: Exchange) -> str:
     """The JSON-RPC error for a sentence: ``the error -32603 "boom"``."""
-    error = exchange.error
-    message = error.get("message") if isinstance(error, dict) else None
-    quoted = f' "{message[:_QUOTED]}"' if isinstance(message, str) and message else ""
-    return f"the error {error_code(exchange)}{quoted}"
+    error, code = exchange.error, error_code(exchange)
+    said = error.get("message") if isinstance(error, dict) else error
+    quoted = f'"{said[:_QUOTED]}"' if isinstance(said, str) and said else ""
+    if code is None:
+        return "an error without an integer code" + (f": {quoted}" if quoted else "")
+    return f"the error {code} {quoted}".rstrip()
 
 
 def ok(exchange: Exchange) -> bool:

@@ -163,6 +163,52 @@ def test_an_envelope_is_judged_by_what_clients_do_with_it(code: str, state: Stat
     assert (result.state, result.code) == (state, code if state is not State.VERIFIED else None)
 
 
+def framed(status: int = 200, **members: Any) -> Any:
+    """Evidence in which the list was answered with this JSON-RPC message."""
+    page = exchange("tools/list", status, answer={"id": 1, **members})
+    return evidence(surface(listing=listing(exchanges=(page,))))
+
+
+@pytest.mark.parametrize(
+    ("version", "measured"),
+    [({}, "no jsonrpc"), ({"jsonrpc": "1.0"}, 'jsonrpc "1.0"'), ({"jsonrpc": 2.0}, "jsonrpc 2.0")],
+)
+def test_an_answer_says_jsonrpc_2_0_to_the_letter(version: dict[str, Any], measured: str) -> None:
+    result = judged("mcp/envelope", framed(**version, result={}))
+    assert (result.state, result.code) == (State.FAILED, "jsonrpc-version")
+    assert [finding.measured for finding in result.findings] == [measured]
+    assert judged("mcp/envelope", framed(jsonrpc="2.0", result={})).state is State.VERIFIED
+
+
+@pytest.mark.parametrize(
+    ("error", "measured"),
+    [
+        ("boom", 'error "boom"'),
+        (None, "error null"),
+        ({}, "no code, no message"),
+        ({"code": "E1", "message": 5}, 'code "E1", message 5'),
+        ({"code": True, "message": "no"}, 'code true, message "no"'),
+        ({"code": 1.5, "message": "no"}, 'code 1.5, message "no"'),
+        ({"code": float("nan"), "message": "no"}, 'code nan, message "no"'),
+        ({"code": -32603}, "code -32603, no message"),
+    ],
+)
+def test_an_error_has_an_integer_code_and_a_message(error: Any, measured: str) -> None:
+    result = judged("mcp/envelope", framed(jsonrpc="2.0", error=error))
+    assert (result.state, result.code) == (State.FAILED, "error-object")
+    assert [finding.measured for finding in result.findings] == [measured]
+
+
+@pytest.mark.parametrize("code", [-32603, -32603.0, 7])  # JSON knows one kind of number
+def test_an_error_of_any_integer_is_well_formed(code: Any) -> None:
+    error = {"code": code, "message": "", "data": None}
+    assert judged("mcp/envelope", framed(jsonrpc="2.0", error=error)).state is State.VERIFIED
+
+
+def test_the_page_of_a_refusal_need_not_be_json_rpc() -> None:
+    assert judged("mcp/envelope", framed(429, error="slow down")).state is State.VERIFIED
+
+
 def test_a_batch_is_right_where_the_revision_has_them() -> None:
     assert judged("mcp/envelope", with_remark("batch", revision="2025-03-26")).state is State.VERIFIED
     assert judged("mcp/envelope", with_remark("batch", revision="2025-06-18")).state is State.FAILED

@@ -177,6 +177,22 @@ async def test_a_page_that_fails_twice_leaves_an_incomplete_list_that_says_which
     assert listing.fault.message == 'page 2 was answered with the error -32603 "boom"'
 
 
+@pytest.mark.parametrize(
+    ("broken", "words"),
+    [
+        ("boom", 'an error without an integer code: "boom"'),
+        ({"code": "E1", "message": "boom"}, 'an error without an integer code: "boom"'),
+        ({"code": "E1", "message": 5}, "an error without an integer code"),
+        ({"code": -32603}, "the error -32603"),
+    ],
+)
+async def test_an_error_that_is_none_of_json_rpc_is_named_as_what_it_is(broken: Json, words: str) -> None:
+    answer = {"jsonrpc": "2.0", "id": 1, "error": broken}
+    listing = await Server(lambda _number, _cursor: exchange(200, answer=answer)).read()
+    assert listing.fault is not None
+    assert listing.fault.message == f"page 1 was answered with {words}"
+
+
 @pytest.mark.parametrize("first", [exchange(503), fault("reset"), fault("timeout")])
 async def test_a_passing_fault_is_waited_for_and_read_again_on_a_fresh_connection(first: Exchange) -> None:
     server = scripted(first, page("a"))

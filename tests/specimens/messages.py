@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from tests.specimens.http import Answer, Incoming
 from tests.specimens.lists import INCOMPLETE
-from tests.specimens.mcp import Json, Mcp
+from tests.specimens.mcp import Json, Mcp, as_json
 from tests.specimens.specimen import FAILED, RISK, Specimen
 
 
@@ -109,6 +109,23 @@ def _body(change: Callable[[bytes], bytes]) -> Callable[[], Mcp]:
     return lambda: Mcp(after=changed)
 
 
+def _errs(name: str, deviation: str, error: Json) -> Specimen:
+    """tools/list is answered with an error that is none of JSON-RPC."""
+
+    def changed(incoming: Incoming, answer: Answer) -> Answer:
+        if incoming.rpc_method != "tools/list" or answer.status != 200:
+            return answer
+        return as_json(json.dumps({"jsonrpc": "2.0", "id": incoming.rpc["id"], "error": error}))
+
+    return Specimen(
+        name=name,
+        deviation=deviation,
+        make=lambda: Mcp(after=changed),
+        expect={"mcp/envelope": (FAILED, "error-object"), "tools/pagination": (FAILED, "page-error")},
+        blocked=INCOMPLETE,
+    )
+
+
 def _compressed(incoming: Incoming, answer: Answer) -> Answer:
     if incoming.rpc_method != "tools/list":
         return answer
@@ -134,6 +151,31 @@ MESSAGES = (
         make=_message(lambda message: {**message, "error": None} if "result" in message else message),
         expect={"mcp/envelope": (FAILED, "result-and-error")},
     ),
+    Specimen(
+        name="jsonrpc-missing",
+        deviation="no answer says which JSON-RPC it is",
+        make=_message(lambda message: {name: message[name] for name in message if name != "jsonrpc"}),
+        expect={"mcp/envelope": (FAILED, "jsonrpc-version")},
+    ),
+    Specimen(
+        name="jsonrpc-1.0",
+        deviation="the answers are those of JSON-RPC 1.0",
+        make=_message(lambda message: {**message, "jsonrpc": "1.0"}),
+        expect={"mcp/envelope": (FAILED, "jsonrpc-version")},
+    ),
+    Specimen(
+        name="jsonrpc-as-number",
+        deviation="the version of JSON-RPC is a number",
+        make=_message(lambda message: {**message, "jsonrpc": 2.0}),
+        expect={"mcp/envelope": (FAILED, "jsonrpc-version")},
+    ),
+    _errs("error-as-string", "the list is refused with an error that is a text", "boom"),
+    _errs(
+        "error-code-as-string",
+        "the list is refused with a code that is a text",
+        {"code": "E1", "message": "no"},
+    ),
+    _errs("error-without-message", "the list is refused with a code alone", {"code": -32603}),
     Specimen(
         name="gzip-unasked",
         deviation="the list is compressed though nobody offered it",
