@@ -111,6 +111,9 @@ class Verified:
     reason: str
 
 
+NOT_APPLICABLE = "not-applicable"
+"""The code of NotChecked where a rule is not about what was asked; the other surface then decides alone."""
+
 Verdict: TypeAlias = Iterable[Found] | NotChecked | Verified
 """What a check answers; an empty iterable is a plain verified."""
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from driftwatch.checks.base import (
     EVIDENCE_PARTS,
+    NOT_APPLICABLE,
     Declaration,
     NotChecked,
     Policy,
@@ -64,7 +65,8 @@ def ask(declaration: Declaration, scene: Scene) -> Result:
     """The result of one check.
 
     A check that is asked once per surface has the worst state over the surfaces that could be judged; its
-    reason names the others. A surface that could not be judged makes it not_checked only where none could.
+    reason names the others. A surface that could not be judged makes it not_checked only where none could;
+    one that the rule is not about counts as none.
     A check that crashes is not_checked, whatever it said about another surface.
     """
     if declaration.id in scene.policy.off:
@@ -92,7 +94,7 @@ def _answers(declaration: Declaration, scene: Scene) -> Iterator[_Answer]:
     for surface in subject:
         yield _judged(declaration, scene, surface, heard)
     if not subject:
-        yield _Answer(era=None, not_checked=NotChecked(_scope(declaration, surfaces), "not-applicable"))
+        yield _Answer(era=None, not_checked=NotChecked(_scope(declaration, surfaces), NOT_APPLICABLE))
 
 
 def _applies(declaration: Declaration, surface: Surface) -> bool:
@@ -164,6 +166,7 @@ def _part(need: str, scene: Scene, surface: Surface | None) -> Any:
 
 
 def _combined(declaration: Declaration, answers: Sequence[_Answer]) -> Result:
+    answers = [answer for answer in answers if not _is_beside_the_rule(answer)] or answers
     findings = tuple(finding for answer in answers for finding in answer.findings)
     skipped = [(answer.era, answer.not_checked) for answer in answers if answer.not_checked]
     if len(skipped) == len(answers):
@@ -181,6 +184,10 @@ def _combined(declaration: Declaration, answers: Sequence[_Answer]) -> Result:
         reason="; ".join(filter(None, reasons)) or None,
         findings=findings,
     )
+
+
+def _is_beside_the_rule(answer: _Answer) -> bool:
+    return answer.not_checked is not None and answer.not_checked.code == NOT_APPLICABLE
 
 
 def _spoken(remarks: Sequence[tuple[Era | None, str]]) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from driftwatch.checks import replies
 from driftwatch.checks.answers import answered, ok, unheard, unkept
-from driftwatch.checks.base import Found, NotChecked, Verdict, Verified, check, once
+from driftwatch.checks.base import NOT_APPLICABLE, Found, NotChecked, Verdict, Verified, check, once
 from driftwatch.checks.clients import position
 from driftwatch.checks.replies import EVENT_STREAM, MEDIA_TYPES, REDIRECTS, REFUSED_ACCEPT, REFUSED_TYPE
 from driftwatch.checks.sources import OWN, item, rule
@@ -245,11 +245,10 @@ def get(
         frameworks that answer a route without a GET handler with 404, and at proxies that serve a page there.
     """
     status = get.status
+    if era is Era.MODERN and any(surface.era is Era.LEGACY for surface in surfaces):
+        return NotChecked("GET is judged in the legacy era", NOT_APPLICABLE)
     if status == NOT_ALLOWED and not is_bot_page(get):
         return ()
-    dual = any(surface.era is Era.LEGACY for surface in surfaces)
-    if era is Era.MODERN and dual:
-        return Verified("GET is judged in the legacy era")
     silence = unkept(get, acknowledgement) or unheard(get) or replies.mistyped_alike(get.media_type, opening)
     if silence is not None:
         return silence

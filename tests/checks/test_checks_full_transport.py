@@ -78,6 +78,14 @@ def test_a_dual_era_server_is_judged_by_what_clients_of_the_older_era_get() -> N
     assert judged("transport/get", seen).state is State.VERIFIED
 
 
+@pytest.mark.parametrize("status", [401, 405, 500])
+def test_what_the_modern_era_gets_does_not_stand_for_a_get_that_nobody_answered(status: int) -> None:
+    seen = evidence(surface(MODERN, get=get(status)), surface(LEGACY, get=get(500)))
+    result = judged("transport/get", seen)
+    assert (result.state, result.code) == (State.NOT_CHECKED, "http-5xx")
+    assert "HTTP 500" in str(result.reason)
+
+
 def json_only(reply: Exchange, opening: Exchange | None = None) -> Result:
     seen = surface(MODERN, json_only=reply, opening=opening or answered("server/discover"))
     return judged("transport/accept-json-only", evidence(seen))

@@ -19,6 +19,9 @@ def found(code: str, severity: Severity | None = None) -> Found:
     return Found(code=code, subject="s", message="m", expected="e", measured="m", severity=severity)
 
 
+BUSY = NotChecked("it was busy", "busy")
+
+
 def asked(
     verdict: Callable[[Era], Verdict],
     seen: Evidence | None = None,
@@ -73,11 +76,19 @@ def test_one_bad_surface_decides() -> None:
 
 def test_a_surface_that_cannot_be_judged_is_named_beside_one_that_can() -> None:
     def verdict(era: Era) -> Verdict:
-        return NotChecked("it was busy", "busy") if era is Era.LEGACY else []
+        return BUSY if era is Era.LEGACY else []
 
     result = asked(verdict)
     assert (result.state, result.code) == (State.VERIFIED, None)
     assert result.reason == "legacy: not checked: it was busy"
+
+
+@pytest.mark.parametrize(("verdict", "state"), [([], State.VERIFIED), (BUSY, State.NOT_CHECKED)])
+def test_where_the_rule_is_not_about_one_surface_the_other_decides(verdict: Verdict, state: State) -> None:
+    elsewhere = NotChecked("it is judged in the legacy era", "not-applicable")
+    result = asked(lambda era: elsewhere if era is Era.MODERN else verdict)
+    assert (result.state, result.reason) == (state, "it was busy" if verdict else None)
+    assert asked(lambda _: elsewhere).code == "not-applicable"
 
 
 def test_where_no_surface_can_be_judged_the_first_reason_counts() -> None:

@@ -155,13 +155,19 @@ CONTENT_TYPES = (
         name="accept-406",
         deviation="406 to every Accept that lists an event stream",
         make=_refuses_sse(406),
-        expect={"transport/accept-sse": (FAILED, "refused")},
+        expect={
+            "transport/accept-sse": (FAILED, "refused"),
+            "transport/get": (NOT_CHECKED, "accept-refused"),
+        },
     ),
     Specimen(
         name="accept-415",
         deviation="415 to every Accept that lists an event stream",
         make=_refuses_sse(415),
-        expect={"transport/accept-sse": (FAILED, "refused")},
+        expect={
+            "transport/accept-sse": (FAILED, "refused"),
+            "transport/get": (NOT_CHECKED, "accept-refused"),
+        },
     ),
 )
 

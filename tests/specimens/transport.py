@@ -74,6 +74,13 @@ GETS = (
         (FAILED, "refused"),
     ),
     one(
+        "get-500",
+        "GET meets a server error in both eras",
+        when(_is_get, status(500)),
+        "transport/get",
+        (NOT_CHECKED, "http-5xx"),
+    ),
+    one(
         "get-web-page",
         "GET shows a web page",
         when(_is_get, lambda _: page_html("Welcome", status=200)),
@@ -171,6 +178,7 @@ ACCEPTS = (
         (NOT_CHECKED, "rate-limited"),
         expect=dict.fromkeys(
             (
+                "transport/get",
                 "transport/origin",
                 "tools/invalid-cursor",
                 "errors/unknown-method",
