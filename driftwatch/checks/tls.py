@@ -90,7 +90,7 @@ def expiry(tls: Tls, taken_at: datetime, policy: Policy) -> Verdict:
     if leaf is None:
         cause = None if tls.verified else "tls/chain"
         return NotChecked("the server sent no readable certificate", "no-certificate", cause)
-    left = leaf.days_left(taken_at)
+    left, time = leaf.days_left(taken_at), leaf.not_after - taken_at
     ends = f"{leaf.not_after:%Y-%m-%d %H:%M} UTC"
     if tls.also:
         ends += f" (another certificate is served too: {_until(tls.also)})"
@@ -108,13 +108,15 @@ def expiry(tls: Tls, taken_at: datetime, policy: Policy) -> Verdict:
     counting = [days for days in policy.tls_days if days * DAY < lifetime * policy.tls_share]
     reached = [days for days in counting if left <= days]
     if not reached:
-        return Verified(f"ends {ends}, in {_days(left)}")
+        return Verified(f"ends {ends}, in {_left(time)}")
+    closest = min(reached)
     found = Found(
-        code=f"within-{min(reached)}-days",
+        code=f"within-{closest}-days",
         subject=tls.host,
-        message=f"The certificate ends within {_days(min(reached))}.",
+        # Whole days count: what has 30 hours left has one day left, and ends within two.
+        message=f"The certificate ends within {_days(closest + (time > closest * DAY))}.",
         expected=f"more than {_days(max(counting))} left",
-        measured=f"ends {ends}, in {_days(left)}",
+        measured=f"ends {ends}, in {_left(time)}",
     )
     return [found]
 
@@ -197,6 +199,14 @@ def _measured(code: str, tls: Tls) -> str:
     if leaf is None:
         return "no certificate was received"
     return f"{len(tls.chain)} certificates sent; the leaf was issued by {leaf.issuer}"
+
+
+def _left(time: timedelta) -> str:
+    """Whole days, and below two of them whole hours."""
+    if time >= 2 * DAY:
+        return _days(time // DAY)
+    hours = time // timedelta(hours=1)
+    return "1 hour" if hours == 1 else f"{hours} hours" if hours else "less than an hour"
 
 
 def _days(number: int) -> str:

@@ -4,6 +4,8 @@
 from datetime import timedelta
 from typing import Any
 
+import pytest
+
 from driftwatch.model import EventKind, Level
 from tests.alerts.told import NOON, Message, finding, result
 
@@ -94,6 +96,22 @@ More: driftwatch history api-prod
 dw:1fdf6801
 """
     )
+
+
+@pytest.mark.parametrize(
+    ("left", "said"),
+    [
+        (timedelta(hours=48), "2 days"),
+        (timedelta(hours=30), "30 hours"),
+        (timedelta(minutes=90), "1 hour"),
+        (timedelta(minutes=20), "less than an hour"),
+    ],
+)
+def test_the_last_two_days_are_told_in_hours(
+    event: Any, message: Message, left: timedelta, said: str
+) -> None:
+    told = message(event(EventKind.TLS_REMINDER, not_after=(NOON + left).isoformat()))
+    assert told.startswith(f"[driftwatch] api-prod: certificate ends in {said}\n")
 
 
 def test_a_certificate_that_has_expired(event: Any, message: Message) -> None:

@@ -154,6 +154,30 @@ def test_a_verified_certificate_says_when_it_ends() -> None:
     assert judged("tls/expiry").reason == "ends 2027-02-10 12:00 UTC, in 72 days"
 
 
+@pytest.mark.parametrize(
+    ("left_h", "message", "left"),
+    [
+        (50, "The certificate ends within 3 days.", "2 days"),
+        (30, "The certificate ends within 2 days.", "30 hours"),
+        (24, "The certificate ends within 1 day.", "24 hours"),
+        (1, "The certificate ends within 1 day.", "1 hour"),
+        (0.5, "The certificate ends within 1 day.", "less than an hour"),
+    ],
+)
+def test_the_last_two_days_are_counted_in_hours(left_h: float, message: str, left: str) -> None:
+    end = NOW + timedelta(hours=left_h)
+    leaf = certificate(not_before=end - timedelta(days=90), not_after=end)
+    (found,) = judged("tls/expiry", evidence(tls=tls(certificate=leaf))).findings
+    assert found.message == message
+    assert found.measured.endswith(f", in {left}")
+
+
+def test_a_certificate_of_one_day_says_its_last_hours() -> None:
+    leaf = certificate(not_before=NOW - timedelta(hours=21), not_after=NOW + timedelta(hours=3))
+    result = judged("tls/expiry", evidence(tls=tls(certificate=leaf)))
+    assert (result.state, result.reason) == (State.VERIFIED, "ends 2026-11-30 15:00 UTC, in 3 hours")
+
+
 def test_thresholds_are_the_policys() -> None:
     result = judged("tls/expiry", policy=Policy(tls_days=(100,), tls_share=1.2))
     assert result.code == "within-100-days"

@@ -65,8 +65,11 @@ def _left(ends: datetime | None, now: datetime) -> str:
         return "ends soon"
     if ends <= now:
         return "has expired"
-    days = (ends - now) // timedelta(days=1)
-    return f"ends in {count(days, 'day')}" if days else "ends today"
+    left = ends - now
+    if left >= timedelta(days=2):
+        return f"ends in {count(left // timedelta(days=1), 'day')}"
+    hours = left // timedelta(hours=1)
+    return f"ends in {count(hours, 'hour') if hours else 'less than an hour'}"
 
 
 def _ends(ends: datetime | None, now: datetime, voice: Voice) -> str:
