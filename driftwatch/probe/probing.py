@@ -8,7 +8,7 @@ from typing import Protocol
 
 from driftwatch import __version__
 from driftwatch.clock import Clock
-from driftwatch.evidence import Evidence, Outcome
+from driftwatch.evidence import Evidence, Outcome, Tls
 from driftwatch.model import Depth, Trigger
 from driftwatch.probe import auth, outcome, steps
 from driftwatch.probe.beside import Beside, marker
@@ -22,7 +22,7 @@ from driftwatch.probe.request import Limits
 from driftwatch.probe.source import Errand, Unavailable
 from driftwatch.probe.steps import Seen
 from driftwatch.probe.target import Target
-from driftwatch.probe.tls import TrustStore, file_fault
+from driftwatch.probe.tls import TrustStore, file_fault, together
 from driftwatch.probe.wire import Wire
 
 
@@ -117,6 +117,8 @@ class _Probe:
         self._marker = marker()
         marked = target.log_files and depth is Depth.FULL
         self._headers = ((MARKER_HEADER, self._marker),) if marked else ()
+        self._wires: list[Wire] = []
+        """Those that were made so far, each with connections of its own."""
         self._outward = self._wire(_with_pages(target.limits))
 
     async def make(self, *, taken_at: datetime, trigger: Trigger, resolver: Resolver) -> Evidence:
@@ -164,10 +166,17 @@ class _Probe:
             headers=self._headers,
         )
         beside = Beside(door=door, resolver=resolver, marker=self._marker, ends=ends)
-        return await beside.complete(evidence)
+        evidence = await beside.complete(evidence)
+        tls = evidence.tls
+        for shown in (wire.tls for wire in self._wires):
+            if isinstance(tls, Tls) and isinstance(shown, Tls) and shown.verified:
+                tls = together(tls, shown)
+        return replace(evidence, tls=tls)
 
     def _wire(self, limits: Limits) -> Wire:
-        return self._errand.wire(self._target.url, self._credential, limits)
+        wire = self._errand.wire(self._target.url, self._credential, limits)
+        self._wires.append(wire)
+        return wire
 
     async def _renew(self) -> bool:
         source, refused = self._target.source, self._credential
