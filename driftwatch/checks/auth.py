@@ -4,7 +4,15 @@ from collections.abc import Iterator
 
 from driftwatch.checks.base import Found, NotChecked, Verdict, Verified, check, shown
 from driftwatch.checks.clients import MODERN_REVISION, position
-from driftwatch.checks.protected_resource import NO_VERDICT, SUCCESS, is_document, judge, seen, split
+from driftwatch.checks.protected_resource import (
+    NO_VERDICT,
+    SUCCESS,
+    is_document,
+    is_unclear,
+    judge,
+    seen,
+    split,
+)
 from driftwatch.checks.sources import item
 from driftwatch.checks.transport import REFUSES_CREDENTIAL, SERVER_ERRORS
 from driftwatch.evidence import (
@@ -74,9 +82,9 @@ def resource_metadata(authorization: Authorization, surfaces: tuple[Surface, ...
     """The protected-resource metadata (RFC 9728) of a server that asks for credentials.
 
     It is looked for as clients do: at the address that the challenge names, at the well-known address with
-    the endpoint's path, at the one without. The first that answers decides. `resource` has to be the
-    endpoint's URL, and `authorization_servers` has to name one. Addresses on other hosts or ports are not
-    fetched.
+    the endpoint's path, at the one without. Any refusal (4xx) leads on to the next, a server error does not;
+    the first that answers decides. `resource` has to be the endpoint's URL, and `authorization_servers` has
+    to name one. Addresses on other hosts or ports are not fetched.
 
     Why it matters:
         This document is the only way from your server to its sign-in. A client that does not find it, or
@@ -218,7 +226,8 @@ def _without_bearer(authorization: Authorization, revision: str) -> Verdict:
         looked = authorization.metadata
         if isinstance(looked, Missing):
             return NotChecked.of(looked)
-        severity = Severity.HEADS_UP if any(map(is_document, looked)) else None
+        known = any(is_document(each) or is_unclear(each) for each in looked)
+        severity = Severity.HEADS_UP if known else None
     elif position(revision) < position(HEADER_IS_A_MUST):
         severity = Severity.HEADS_UP  # HTTP's own rule, and not yet the protocol's
     found = Found(

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from urllib.parse import SplitResult, urlsplit
 
-from driftwatch.checks.base import Found, NotChecked, Verdict, shown
-from driftwatch.evidence import Exchange, Metadata, Missing
+from driftwatch.checks.base import Found, NotChecked, Verdict, Verified, shown
+from driftwatch.evidence import Exchange, Metadata, Missing, is_bot_page
 from driftwatch.model import Json, Severity
 
 SUCCESS = range(200, 300)
@@ -14,6 +14,9 @@ NO_VERDICT = frozenset({408, 429})
 
 SUBJECT = "oauth-protected-resource"
 
+_DOORS = frozenset({401, 403})
+"""A document behind them may be there, and is not for clients without a token."""
+
 _UNFETCHED = {
     "other-host": "The challenge names an address on another host or port, which driftwatch does not ask.",
     "plain-http": "The challenge names an address over plain http.",
@@ -22,18 +25,25 @@ _DEFAULT_PORTS = {"https": 443, "http": 80}
 
 
 def judge(looked: tuple[Metadata, ...], resource: str) -> Verdict:
-    """What is wrong with where the metadata are, and with the document that clients come to first."""
+    """What is wrong with where the metadata are, and with the document that clients come to.
+
+    Any refusal (4xx) sends clients on to the next address. A server error, a redirect or silence does not: it
+    is no absence.
+    """
     found = [_unfetched(each, each.reply) for each in looked if isinstance(each.reply, Missing)]
     tried = [(each, each.reply) for each in looked if isinstance(each.reply, Exchange)]
-    found += [_dead(each, reply) for each, reply in tried if each.place == "header" and _is_gone(reply)]
-    last, reply = tried[-1]
-    if reply.status in SUCCESS:
-        return [*found, *_of_document(last, reply, resource), *_of_place(last, tried, resource)]
-    unclear = next((reply for _, reply in tried if not _is_gone(reply)), None)
-    if unclear is not None:
-        return NotChecked(f"{unclear.url} was not answered: {seen(unclear)}", "unclear")
+    found += [_dead(each, reply) for each, reply in tried if each.place == "header" and _is_dead(reply)]
+    for each, reply in tried:
+        if reply.status in SUCCESS:
+            found += [*_of_document(each, reply, resource), *_of_place(each, tried, resource)]
+            return found or _remarked(tried)
+        if not _sends_on(reply):
+            return found or _unanswered(reply)
     if any(each.code == "other-host" for each in found):
         return found
+    hidden = next((reply for _, reply in tried if _says_nothing(reply)), None)
+    if hidden is not None:
+        return found or _unanswered(hidden)
     nowhere = _fault(
         "nowhere",
         "The server asks for credentials and does not say anywhere how to get them.",
@@ -41,6 +51,20 @@ def judge(looked: tuple[Metadata, ...], resource: str) -> Verdict:
         ", ".join(f"{_path(each.url)}: {seen(reply)}" for each, reply in tried),
     )
     return [*found, nowhere]
+
+
+def _unanswered(reply: Exchange) -> NotChecked:
+    return NotChecked(f"{reply.url} was not answered: {seen(reply)}", "unclear")
+
+
+def _remarked(tried: list[tuple[Metadata, Exchange]]) -> Verdict:
+    closed = next((reply for each, reply in tried if each.place == "path" and _is_closed(reply)), None)
+    if closed is None:
+        return ()
+    return Verified(
+        f"the well-known address with the endpoint's path is closed ({seen(closed)}): clients go on to the "
+        "one without it"
+    )
 
 
 def _unfetched(looked: Metadata, why_not: Missing) -> Found:
@@ -90,7 +114,9 @@ def _of_document(looked: Metadata, reply: Exchange, resource: str) -> Iterator[F
 
 
 def _of_place(looked: Metadata, tried: list[tuple[Metadata, Exchange]], resource: str) -> Iterator[Found]:
-    if looked.place == "root" and any(each.place == "path" for each, _ in tried):
+    if looked.place == "root" and any(
+        each.place == "path" and not _is_closed(reply) for each, reply in tried
+    ):
         yield _fault(
             "root-only",
             "Only the well-known address without the endpoint's path answers; clients ask the other first.",
@@ -176,9 +202,31 @@ def is_document(looked: Metadata) -> bool:
     return isinstance(reply, Exchange) and reply.status in SUCCESS and isinstance(reply.answer, dict)
 
 
-def _is_gone(reply: Exchange) -> bool:
-    """Whether the answer says that there is nothing; a server error or a redirect does not."""
-    return reply.status in CLIENT_ERRORS and reply.status not in NO_VERDICT
+def is_unclear(looked: Metadata) -> bool:
+    """Whether a look leaves open what is there."""
+    reply = looked.reply
+    if isinstance(reply, Missing):
+        return False
+    return reply.status not in SUCCESS and (not _sends_on(reply) or _says_nothing(reply))
+
+
+def _sends_on(reply: Exchange) -> bool:
+    """Whether clients look at the next address after this answer."""
+    return reply.status in CLIENT_ERRORS
+
+
+def _is_dead(reply: Exchange) -> bool:
+    return _sends_on(reply) and not _says_nothing(reply)
+
+
+def _says_nothing(reply: Exchange) -> bool:
+    """Whether a refusal is about the asking and not about what was asked for."""
+    return reply.status in NO_VERDICT or is_bot_page(reply)
+
+
+def _is_closed(reply: Exchange) -> bool:
+    """Whether a refusal leaves open what is behind it: a CDN's, often."""
+    return reply.status in _DOORS or _says_nothing(reply)
 
 
 def seen(reply: Exchange) -> str:

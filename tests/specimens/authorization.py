@@ -172,6 +172,19 @@ AUTHORIZATION = (
         resource_metadata=(NOT_CHECKED, "unclear"),
     ),
     _protected(
+        "metadata-unavailable-and-at-the-root",
+        "a server error at the address with the path; the root address answers",
+        lambda: Gate(challenge=None, documents={PATH: Answer(status=500), ROOT: DOCUMENT}),
+        challenge=(RISK, "absent"),
+        resource_metadata=(NOT_CHECKED, "unclear"),
+    ),
+    _protected(
+        "metadata-closed-and-at-the-root",
+        "a CDN keeps the address with the path closed; the root address answers",
+        lambda: Gate(challenge=None, documents={PATH: Answer(status=403), ROOT: DOCUMENT}),
+        challenge=(RISK, "absent"),
+    ),
+    _protected(
         "metadata-root-only",
         "only the root address answers",
         lambda: Gate(challenge=None, documents={ROOT: DOCUMENT}),
