@@ -81,6 +81,25 @@ def error_data(exchange: Exchange) -> Json:
     return error.get("data") if isinstance(error, dict) else None
 
 
+def supported_revisions(exchange: Exchange) -> tuple[tuple[str, ...], str]:
+    """The ``supported`` list of an UnsupportedProtocolVersion error, and the same for a message.
+
+    Empty for whatever clients cannot read as one: it has to be a list of texts.
+    """
+    data = error_data(exchange)
+    if not isinstance(data, dict) or "supported" not in data:
+        return (), "no list of revisions"
+    listed = data["supported"]
+    if not isinstance(listed, list):
+        return (), f"{shown(listed)} instead of a list"
+    if not listed:
+        return (), "an empty list"
+    if not all(isinstance(each, str) for each in listed):
+        odd = next(each for each in listed if not isinstance(each, str))
+        return (), f"a list with {shown(odd)} in it"
+    return tuple(listed), ", ".join(listed[:10])[:200]
+
+
 def answered(exchange: Exchange) -> str:
     """The answer in a few words: ``HTTP 404, error -32601``, ``HTTP 406 with an empty body``."""
     status = f"HTTP {exchange.status}"

@@ -10,8 +10,8 @@ from driftwatch.checks.answers import (
     UNSUPPORTED_VERSION,
     answered,
     error_code,
-    error_data,
     ok,
+    supported_revisions,
     unheard,
     unkept,
 )
@@ -172,14 +172,11 @@ def _refusal(exchange: Exchange, what: str, code: int, status: int | None) -> It
 
 
 def _versions(exchange: Exchange) -> Iterator[Found]:
-    data = error_data(exchange)
-    supported = data.get("supported") if isinstance(data, dict) else None
-    names = [name for name in supported if isinstance(name, str)] if isinstance(supported, list) else []
-    requested = _requested(exchange)
+    names, measured = supported_revisions(exchange)
     if not names:
         code, message = "no-versions", "The refusal does not say which revisions the server supports."
         severity = None
-    elif requested in names:
+    elif _requested(exchange) in names:
         code, message = "lists-the-refused", "The refusal lists the very revision that it refuses."
         severity = Severity.HEADS_UP
     else:
@@ -190,7 +187,7 @@ def _versions(exchange: Exchange) -> Iterator[Found]:
         subject="data.supported",
         message=message,
         expected="the supported revisions",
-        measured=", ".join(names[:10])[:200] or "no list of revisions",
+        measured=measured,
     )
 
 

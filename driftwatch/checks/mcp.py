@@ -4,7 +4,12 @@ import itertools
 from collections.abc import Iterator
 from http import HTTPStatus
 
-from driftwatch.checks.answers import HEADER_MISMATCH, error_code
+from driftwatch.checks.answers import (
+    HEADER_MISMATCH,
+    UNSUPPORTED_VERSION,
+    error_code,
+    supported_revisions,
+)
 from driftwatch.checks.base import Found, NotChecked, Policy, Verdict, check, listed, once, shown
 from driftwatch.checks.clients import KNOWN_REVISIONS, MODERN_REVISION, Client, position
 from driftwatch.checks.messages import envelope_faults, text_faults
@@ -90,7 +95,8 @@ def era_coverage(
     How to fix it:
         Keep answering `initialize` until the clients you care about have moved; the official SDKs serve
         both eras from one tool registry. Where the lists differ, look for a tool that is registered in one
-        handler. Where headers are lost, let the proxy pass every `Mcp-` header on unchanged.
+        handler. Where headers are lost, let the proxy pass every `Mcp-` header on unchanged. Where 2026-07-28
+        is refused, list what is really spoken in the error's `supported`.
     """
     if not surfaces:
         return NotChecked.of(blocker)
@@ -287,21 +293,50 @@ def _is_refusal(exchange: Exchange) -> bool:
 
 
 def _thrown_back(openings: tuple[Opening, ...] | Missing, surfaces: tuple[Surface, ...]) -> Iterator[Found]:
-    """A server of 2026-07-28 that misses the headers of its era, though they were sent."""
+    """A server that knows 2026-07-28 well enough to refuse it, and does so in a way that leads nowhere."""
     tried = () if isinstance(openings, Missing) else openings
     modern = next((opening.exchange for opening in tried if opening.era is Era.MODERN), None)
     if any(surface.era is Era.MODERN for surface in surfaces) or modern is None:
         return
+    refused = _refused_without_way_out(modern)
+    if refused is None:
+        return
+    code, message, measured = refused
+    yield Found(
+        code=code,
+        subject="server/discover",
+        message=message,
+        expected="an answer to server/discover",
+        measured=measured,
+        era=Era.MODERN,
+    )
+
+
+def _refused_without_way_out(modern: Exchange) -> tuple[str, str, str] | None:
+    """Code, message and measured value; None for a refusal that sends clients on to initialize."""
+    measured = _answered(modern)
     if error_code(modern) == HEADER_MISMATCH:
-        yield Found(
-            code="headers-lost",
-            subject="server/discover",
-            message=f"Clients of {MODERN_REVISION} do not get in: something on the way takes off or changes "
-            "their Mcp-Method or MCP-Protocol-Version header.",
-            expected="an answer to server/discover",
-            measured=_answered(modern),
-            era=Era.MODERN,
+        message = (
+            f"Clients of {MODERN_REVISION} do not get in: something on the way takes off or changes their "
+            "Mcp-Method or MCP-Protocol-Version header."
         )
+        return "headers-lost", message, measured
+    if error_code(modern) != UNSUPPORTED_VERSION:
+        return None
+    names, listed = supported_revisions(modern)
+    measured = f"{measured}, supported: {listed}"
+    if not names:
+        message = f"The refusal of {MODERN_REVISION} does not say which revisions clients are to use instead."
+        return "no-versions", message, measured
+    if MODERN_REVISION in names:
+        message = (
+            f"Clients of {MODERN_REVISION} do not get in: it is refused, and listed among what is supported."
+        )
+        return "lists-the-refused", message, measured
+    if not any(name in KNOWN_REVISIONS for name in names):
+        message = f"Clients of {MODERN_REVISION} do not get in: no revision that is listed exists."
+        return "no-known-version", message, measured
+    return None
 
 
 def _unlike_lists(surfaces: tuple[Surface, ...]) -> Iterator[Found]:

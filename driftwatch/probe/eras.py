@@ -54,8 +54,14 @@ def negotiated(exchange: Exchange) -> str | None:
 
 
 def offers_modern_again(exchange: Exchange) -> bool:
-    """Whether the answer is UnsupportedProtocolVersion that yet lists 2026-07-28: worth one more request."""
-    return error_code(exchange) == UNSUPPORTED_VERSION and MODERN_REVISION in named_revisions(exchange)
+    """Whether the answer is UnsupportedProtocolVersion that yet lists 2026-07-28: worth one more request.
+
+    To server/discover the data alone count: its message often names the revision that it refuses.
+    """
+    if error_code(exchange) != UNSUPPORTED_VERSION:
+        return False
+    asked = exchange.rpc_method == "server/discover"
+    return MODERN_REVISION in (_listed(exchange) if asked else named_revisions(exchange))
 
 
 def next_offer(exchange: Exchange, tried: tuple[str, ...]) -> str | None:
@@ -90,6 +96,11 @@ def named_revisions(exchange: Exchange) -> tuple[str, ...]:
     """Every revision that a refusal names, in its data, its message or, without JSON-RPC, its body."""
     text = _error_text(exchange) if error_code(exchange) is not None else exchange.excerpt
     return tuple(dict.fromkeys(_DATE.findall(text)))
+
+
+def _listed(exchange: Exchange) -> str:
+    error = exchange.error
+    return _strings(error.get("data")) if isinstance(error, dict) else ""
 
 
 def error_code(exchange: Exchange) -> int | None:

@@ -147,6 +147,13 @@ def _unusable(exchange: Exchange) -> Outcome:
     if code == eras.HEADER_MISMATCH and exchange.rpc_method == "server/discover":
         what = "server/discover was refused with -32020 (header mismatch) though its headers were right: "
         return _outcome(exchange, "no-handshake", what + "something before the server strips or changes them")
+    if exchange.rpc_method == "server/discover" and eras.offers_modern_again(exchange):
+        what = (
+            f"server/discover was refused with {eras.error_words(exchange)}, and the refusal lists the very "
+        )
+        return _outcome(
+            exchange, "no-handshake", f"{what}revision that was asked for, {eras.MODERN_REVISION}"
+        )
     if code is not None:
         what = f"HTTP {status}: {asked} was refused with {eras.error_words(exchange)}"
         return _outcome(exchange, "no-handshake", what)

@@ -110,11 +110,23 @@ def test_the_refusal_of_a_revision_lists_others() -> None:
 
 
 @pytest.mark.parametrize(
-    "data", [None, {}, {"supported": []}, {"supported": "2026-07-28"}, {"supported": [1]}, []]
+    ("data", "measured"),
+    [
+        (None, "no list of revisions"),
+        ([], "no list of revisions"),
+        ({}, "no list of revisions"),
+        ({"supported": []}, "an empty list"),
+        ({"supported": None}, "null instead of a list"),
+        ({"supported": "2026-07-28"}, '"2026-07-28" instead of a list'),
+        ({"supported": {"2026-07-28": True}}, "an object instead of a list"),
+        ({"supported": [1]}, "a list with 1 in it"),
+        ({"supported": ["2026-07-28", None]}, "a list with null in it"),
+    ],
 )
-def test_a_refusal_that_lists_none_is_failed(data: Json) -> None:
+def test_a_refusal_that_lists_none_is_failed(data: Json, measured: str) -> None:
     result = version(refusal(data))
     assert (result.state, result.code) == (State.FAILED, "no-versions")
+    assert result.findings[0].measured == measured
 
 
 def test_a_refusal_that_lists_what_it_refuses_is_a_risk() -> None:

@@ -14,6 +14,7 @@ from tests.checks.factories import (
     judged,
     listing,
     opening,
+    refused,
     remarked,
     surface,
     tool,
@@ -65,8 +66,8 @@ def test_revisions_are_an_enumerated_set_in_order() -> None:
 
 
 def modern_only(status: int | None = 404, **changes: Any) -> Any:
-    refused = opening(Era.LEGACY, exchange(status=status), established=False)
-    return evidence(surface(Era.MODERN), openings=(opening(Era.MODERN), refused), **changes)
+    legacy = opening(Era.LEGACY, exchange(status=status), established=False)
+    return evidence(surface(Era.MODERN), openings=(opening(Era.MODERN), legacy), **changes)
 
 
 def test_a_server_of_the_modern_era_alone_names_the_clients_that_fail() -> None:
@@ -323,3 +324,26 @@ def test_a_modern_server_that_misses_the_headers_that_were_sent_is_named(
     refused = opening(Era.MODERN, exchange("server/discover", 400, answer=error), established=False)
     seen = evidence(surface(Era.LEGACY), openings=(refused, opening(Era.LEGACY)))
     assert judged("mcp/era-coverage", seen).code == expected
+
+
+@pytest.mark.parametrize(
+    ("data", "code"),
+    [
+        ({"supported": ["2026-07-28"]}, "lists-the-refused"),
+        ({"supported": ["2025-11-25", "2026-07-28"]}, "lists-the-refused"),
+        ({"supported": ["2027-03-01"]}, "no-known-version"),
+        ({"supported": []}, "no-versions"),
+        ({"supported": "2025-11-25"}, "no-versions"),
+        ({"supported": [20251125]}, "no-versions"),
+        ({"requested": "2026-07-28"}, "no-versions"),
+        (None, "no-versions"),
+        ({"supported": ["2025-11-25", "2025-06-18"]}, None),
+    ],
+)
+def test_the_refusal_of_the_newest_revision_has_to_lead_somewhere(data: Any, code: str | None) -> None:
+    refusal = refused("server/discover", 400, -32022, data=data)
+    modern = opening(Era.MODERN, refusal, refusal, established=False)
+    seen = evidence(surface(Era.LEGACY), openings=(modern, opening(Era.LEGACY)))
+    result = judged("mcp/era-coverage", seen)
+    assert (result.state, result.code) == (State.OBSERVED_RISK if code else State.VERIFIED, code)
+    assert all(found.era is Era.MODERN for found in result.findings)

@@ -13,7 +13,7 @@ import pytest
 from driftwatch.model import Era, EventKind, State
 from driftwatch.toolset import digests
 from tests.specimens.http import Answer, Incoming
-from tests.specimens.mcp import Mcp, as_json, refusal
+from tests.specimens.mcp import MODERN, Mcp, as_json, refusal
 from tests.specimens.replay import VERIFIED, Watching
 from tests.specimens.watching import watching
 
@@ -153,6 +153,19 @@ async def test_supported_lists_refused_to_a_revision_of_the_future(watch: Watchi
         await watched.look(6)
         assert watched.state("errors/unsupported-version") == (State.OBSERVED_RISK, "lists-the-refused")
         assert watched.messages == [{EventKind.CHANGE}]
+
+
+async def test_supported_lists_refused_to_every_modern_request(watch: Watching) -> None:
+    def refuses(_: Mcp, incoming: Incoming) -> Answer | None:
+        if incoming.headers.get("mcp-protocol-version") != MODERN:
+            return None
+        return refusal(incoming.rpc, -32022, "unsupported", data={"supported": [MODERN], "requested": MODERN})
+
+    async with watch(Mcp(before=refuses)) as watched:
+        assert watched.state("mcp/era-coverage") == (State.OBSERVED_RISK, "lists-the-refused")
+        # Each revision is tried once more at most, and the other era is read.
+        assert [one.rpc_method for one in watched.running.loopback.log].count("server/discover") == 4
+        assert len(watched.pairs) == 1
 
 
 async def test_algorithm_upgrade(watch: Watching, monkeypatch: pytest.MonkeyPatch) -> None:

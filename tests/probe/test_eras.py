@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -137,3 +139,9 @@ def test_an_unsupported_version_error_that_lists_our_revision_is_worth_one_more_
     assert not eras.offers_modern_again(error(-32022, data={"supported": ["2099-01-01"]}))
     assert not eras.offers_modern_again(error(-32022, data={"supported": [], "requested": "2026-07-28"}))
     assert not eras.offers_modern_again(error(-32602, "we speak 2026-07-28"))
+
+
+def test_a_message_that_names_what_is_refused_does_not_list_it() -> None:
+    refused = replace(error(-32022, "Unsupported: 2026-07-28"), rpc_method="server/discover")
+    assert not eras.offers_modern_again(refused)
+    assert eras.offers_modern_again(error(-32022, "initialize is gone, use 2026-07-28"))

@@ -1,6 +1,7 @@
 """Faults of the handshake: revisions, eras, sessions, acknowledgements."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from driftwatch.model import Era
@@ -92,6 +93,16 @@ class _RefusesThenListsIt:
         return refusal(incoming.rpc, -32022, "unsupported", data={"supported": [MODERN], "requested": MODERN})
 
 
+def _refuses_modern(data: Json) -> Callable[[], Mcp]:
+    """Refuses 2026-07-28 whatever is asked, as a revision that it does not speak."""
+
+    def before(_: Mcp, incoming: Incoming) -> Answer | None:
+        modern = incoming.headers.get("mcp-protocol-version") == MODERN
+        return refusal(incoming.rpc, -32022, "unsupported protocol version", data=data) if modern else None
+
+    return lambda: Mcp(before=before)
+
+
 class _WakesUp:
     """Knows server/discover only after initialize has been asked."""
 
@@ -174,6 +185,31 @@ PROTOCOL = (
         deviation="-32022 once, listing the very revision it refused",
         make=lambda: Mcp(before=_RefusesThenListsIt()),
         expect=STATEFUL,
+    ),
+    _legacy(
+        "refuses-what-it-lists-always",
+        "-32022 to every modern request, listing the very revision",
+        _refuses_modern({"supported": [MODERN], "requested": MODERN}),
+        expect={"mcp/era-coverage": (RISK, "lists-the-refused")},
+    ),
+    _legacy(
+        "refuses-modern-without-a-list",
+        "-32022 to every modern request, and no list of revisions",
+        _refuses_modern({"requested": MODERN}),
+        expect={"mcp/era-coverage": (RISK, "no-versions")},
+    ),
+    _legacy(
+        "refuses-modern-for-an-older-one",
+        "none: -32022 to modern requests, listing the older revisions",
+        _refuses_modern({"supported": ["2025-11-25"], "requested": MODERN}),
+    ),
+    Specimen(
+        name="modern-only-refuses-what-it-lists",
+        deviation="-32022 to everything, listing the very revision",
+        make=lambda: replace(_refuses_modern({"supported": [MODERN], "requested": MODERN})(), legacy=False),
+        eras=(),
+        expect={"transport/endpoint": (FAILED, "no-handshake"), "transport/redirect": VERIFIED},
+        blocked="no-handshake",
     ),
     Specimen(
         name="modern-after-all",
