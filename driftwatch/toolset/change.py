@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Final
+from typing import Final, NamedTuple
 
 from driftwatch.model import Json, Level
 
@@ -116,6 +116,25 @@ def _noun(kind: str, number: int) -> str:
 
 _KIND_ORDER = {kind: place for place, kind in enumerate(KINDS)}
 _SUMMARY_PARTS = 4
+
+
+class Difference(NamedTuple):
+    """One difference between two definitions of a tool; a change as long as it lacks the tool's name."""
+
+    kind: str
+    klass: str
+    message: str
+    pointer: str
+    before: Json
+    after: Json
+    flags: tuple[str, ...] = ()
+
+    def flagged(self, flags: tuple[str, ...], said: str) -> "Difference":
+        """The same with more flags, and the words for them at the end of its message."""
+        if not flags:
+            return self
+        every = tuple(dict.fromkeys((*self.flags, *flags)))
+        return self._replace(flags=every, message=f"{self.message}; {said}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

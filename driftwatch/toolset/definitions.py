@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from driftwatch.model import Json
 from driftwatch.toolset.canonical import canonical, written_alike
-from driftwatch.toolset.change import BREAKING, COSMETIC, Change
+from driftwatch.toolset.change import BREAKING, COSMETIC, Difference
 from driftwatch.toolset.parts import PARTS, compare_part
 from driftwatch.toolset.sameness import Sameness, spelled
 from driftwatch.toolset.schema.compare import dialect
@@ -21,7 +21,7 @@ _SCHEMAS = {"inputSchema": "input schema", "outputSchema": "output schema"}
 class _Part:
     """What became of one member of a tool."""
 
-    changes: list[Change] | None
+    changes: list[Difference] | None
     """None when it is the same, none when it is only written differently."""
     fresh: list[Fresh]
 
@@ -37,11 +37,8 @@ class Definitions:
     """The places of schemas that may still be read and compared."""
     _parts: dict[tuple[str, bytes, bytes], _Part] = field(default_factory=dict)
 
-    def compare(self, old: Entry, new: Entry) -> list[Change]:
-        """Every difference of two definitions but the name, flagged; never empty if they differ.
-
-        The messages lack the tool's name.
-        """
+    def compare(self, old: Entry, new: Entry) -> list[Difference]:
+        """Every difference of two definitions but the name, flagged; never empty if they differ."""
         if not isinstance(old.tool, dict) or not isinstance(new.tool, dict):
             return [] if old.contract == new.contract else [_replaced(old.tool, new.tool)]
         before, after = old.tool, new.tool
@@ -76,28 +73,18 @@ class Definitions:
         return _Part(changes, fresh_texts(member, before, after, changes or [], sameness))
 
 
-def _replaced(old: Json, new: Json) -> Change:
+def _replaced(old: Json, new: Json) -> Difference:
     said = ["an object" if isinstance(tool, dict) else value(tool) for tool in (new, old)]
     message = f"the definition is now {said[0]} (was {said[1]})"
-    return Change(
-        kind="schema-replaced", tool=None, klass=BREAKING, message=message, pointer="", before=old, after=new
-    )
+    return Difference("schema-replaced", BREAKING, message, "", old, new)
 
 
-def _rewritten(old: Json, new: Json, member: str) -> Change:
+def _rewritten(old: Json, new: Json, member: str) -> Difference:
     """The one change that says that nothing changed but the writing."""
     before, after = old.get(member), new.get(member)
     how = _how_rewritten(before, after)
     message = f"{_SCHEMAS[member]} written differently, same meaning" + (f": {how}" if how else "")
-    return Change(
-        kind="rewritten",
-        tool=None,
-        klass=COSMETIC,
-        message=message,
-        pointer=f"/{member}",
-        before=before,
-        after=after,
-    )
+    return Difference("rewritten", COSMETIC, message, f"/{member}", before, after)
 
 
 def _how_rewritten(before: Json, after: Json) -> str:

@@ -2,11 +2,10 @@
 
 from collections import defaultdict
 from collections.abc import Hashable
-from dataclasses import replace
 
 from driftwatch.model import Json
 from driftwatch.toolset.canonical import same
-from driftwatch.toolset.change import BREAKING, COMPATIBLE, TEXT, Change, Diff
+from driftwatch.toolset.change import BREAKING, COMPATIBLE, TEXT, Change, Diff, Difference
 from driftwatch.toolset.definitions import Definitions
 from driftwatch.toolset.further import further_changes
 from driftwatch.toolset.pairing import Pairing, pair
@@ -22,7 +21,7 @@ _NAMED = 3
 _STEPS = 500_000
 """Places of schemas read and compared in one diff; a thousand tools of two megabytes need a tenth of it."""
 
-_Alike = defaultdict[Hashable, list[tuple[str, Change]]]
+_Alike = defaultdict[Hashable, list[tuple[str, Difference]]]
 
 _KEPT = ("name", "title", "description", "inputSchema", "outputSchema", "annotations", "execution")
 """What of a tool is shown as the value of a change."""
@@ -54,18 +53,26 @@ def diff(old: Toolset, new: Toolset) -> Diff:
     return Diff(changes=tuple(sorted(changes, key=lambda change: change.order)))
 
 
-def _collect(found: list[Change], entry: Entry, alike: _Alike) -> None:
+def _collect(found: list[Difference], entry: Entry, alike: _Alike) -> None:
     name = name_of(entry.tool)
-    for change in found:
-        mark = (change.kind, change.klass, change.pointer, change.message, change.flags)
-        alike[mark].append((name, change))
+    for each in found:
+        alike[each.kind, each.klass, each.pointer, each.message, each.flags].append((name, each))
 
 
-def _told_once(group: list[tuple[str, Change]], whole: int | None) -> Change:
+def _told_once(group: list[tuple[str, Difference]], whole: int | None) -> Change:
     """One change for all tools that changed alike; ``whole`` is their number if no tool came or went."""
     tool, first = group[0]
     if len(group) == 1:
-        return replace(first, tool=tool, message=f"{quote(tool)}: {first.message}")
+        return Change(
+            kind=first.kind,
+            tool=tool,
+            klass=first.klass,
+            message=f"{quote(tool)}: {first.message}",
+            pointer=first.pointer,
+            before=first.before,
+            after=first.after,
+            flags=first.flags,
+        )
     tools = tuple(name for name, _ in group)
     if len(tools) == whole and len(tools) > _NAMED:
         who = f"all {len(tools)} tools"
@@ -73,11 +80,15 @@ def _told_once(group: list[tuple[str, Change]], whole: int | None) -> Change:
         who = f"{len(tools)} tools ({listed(map(quote, tools), _NAMED)})"
     else:
         who = ", ".join(map(quote, tools))
-    return replace(
-        first,
+    return Change(
+        kind=first.kind,
+        tool=None,
+        klass=first.klass,
         message=f"{who}: {first.message}",
-        before=_shared([change.before for _, change in group]),
-        after=_shared([change.after for _, change in group]),
+        pointer=first.pointer,
+        before=_shared([each.before for _, each in group]),
+        after=_shared([each.after for _, each in group]),
+        flags=first.flags,
         count=len(tools),
         tools=tools,
     )
@@ -143,11 +154,9 @@ def _size(tool: Json) -> str:
     return f"({count} parameter{'s' if count > 1 else ''}, {required} required)"
 
 
-def _renamed(one: Entry, other: Entry, found: list[Change]) -> Change:
+def _renamed(one: Entry, other: Entry, found: list[Difference]) -> Change:
     before, after = name_of(one.tool), name_of(other.tool)
-    parameters = any(
-        (change.pointer or "").startswith("/inputSchema") and change.klass != TEXT for change in found
-    )
+    parameters = any(each.pointer.startswith("/inputSchema") and each.klass != TEXT for each in found)
     same = "other parameters too" if parameters else "same parameters"
     return Change(
         kind="tool-renamed",

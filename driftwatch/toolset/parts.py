@@ -2,7 +2,7 @@
 
 from driftwatch.model import Json
 from driftwatch.toolset.canonical import same, same_schema
-from driftwatch.toolset.change import BREAKING, COMPATIBLE, TEXT, WIDENS_HARM, Change
+from driftwatch.toolset.change import BREAKING, COMPATIBLE, TEXT, WIDENS_HARM, Difference
 from driftwatch.toolset.sameness import Sameness
 from driftwatch.toolset.schema.compare import compare_schemas
 from driftwatch.toolset.schema.ledger import INPUT, OUTPUT
@@ -28,7 +28,7 @@ _CONSEQUENCES = {
 
 def compare_part(
     member: str, before: Json, after: Json, sameness: Sameness, pool: Allowance
-) -> list[Change] | None:
+) -> list[Difference] | None:
     """The changes of one of PARTS: None when it is the same, empty when it is only written differently."""
     if member in _SCHEMAS:
         if same_schema(before, after, sameness):
@@ -38,33 +38,33 @@ def compare_part(
     return (compare(before, after) if compare else _compare_text(member, before, after)) or None
 
 
-def _compare_inputs(before: Json, after: Json, sameness: Sameness, pool: Allowance) -> list[Change]:
+def _compare_inputs(before: Json, after: Json, sameness: Sameness, pool: Allowance) -> list[Difference]:
     if after is None:
         message = "the input schema is gone"
-        return [_change("schema-lost", BREAKING, message, (before, after), pointer="/inputSchema")]
+        return [Difference("schema-lost", BREAKING, message, "/inputSchema", before, after)]
     before = ANYTHING if before is None else before
     return compare_schemas(INPUT, before, after, "/inputSchema", sameness=sameness, pool=pool)
 
 
-def _compare_outputs(before: Json, after: Json, sameness: Sameness, pool: Allowance) -> list[Change]:
+def _compare_outputs(before: Json, after: Json, sameness: Sameness, pool: Allowance) -> list[Difference]:
     pointer = "/outputSchema"
     if before is None:
         message = "an output schema was added"
-        return [_change("output-added", COMPATIBLE, message, (before, after), pointer=pointer)]
+        return [Difference("output-added", COMPATIBLE, message, pointer, before, after)]
     if after is None:
         message = "the output schema was removed"
-        return [_change("output-removed", BREAKING, message, (before, after), pointer=pointer)]
+        return [Difference("output-removed", BREAKING, message, pointer, before, after)]
     return compare_schemas(OUTPUT, before, after, pointer, sameness=sameness, pool=pool)
 
 
-def _compare_text(member: str, before: Json, after: Json) -> list[Change]:
+def _compare_text(member: str, before: Json, after: Json) -> list[Difference]:
     if same(before, after):
         return []
     said = text_change(_words(before), _words(after))
-    return [_change(member, TEXT, f"{member} {said}", (before, after), pointer=f"/{member}")]
+    return [Difference(member, TEXT, f"{member} {said}", f"/{member}", before, after)]
 
 
-def _compare_annotations(before: Json, after: Json) -> list[Change]:
+def _compare_annotations(before: Json, after: Json) -> list[Difference]:
     if same(before, after):
         return []
     before, after = (with_defaults(annotations, HINTS) for annotations in (before, after))
@@ -72,7 +72,7 @@ def _compare_annotations(before: Json, after: Json) -> list[Change]:
         if same(before, after):
             return []
         message = f"annotations are now {value(after)} (were {value(before)})"
-        return [_change("annotation", TEXT, message, (before, after), pointer="/annotations")]
+        return [Difference("annotation", TEXT, message, "/annotations", before, after)]
     changes = []
     for name in sorted(before.keys() | after.keys()):
         one, other = before.get(name), after.get(name)
@@ -81,7 +81,7 @@ def _compare_annotations(before: Json, after: Json) -> list[Change]:
         pointer = f"/annotations/{escape(name)}"
         if name == "title":
             message = f"title (annotation) {text_change(_words(one), _words(other))}"
-            changes.append(_change("title", TEXT, message, (one, other), pointer=pointer))
+            changes.append(Difference("title", TEXT, message, pointer, one, other))
             continue
         told = _CONSEQUENCES.get((name, other), "") if isinstance(other, bool) else ""
         named = name if name in HINTS else quote(name)
@@ -89,7 +89,7 @@ def _compare_annotations(before: Json, after: Json) -> list[Change]:
             f": {told}" if told else ""
         )
         flags = (WIDENS_HARM,) if _widens_harm(name, before, after) else ()
-        changes.append(_change("annotation", TEXT, message, (one, other), pointer=pointer, flags=flags))
+        changes.append(Difference("annotation", TEXT, message, pointer, one, other, flags))
     return changes
 
 
@@ -106,7 +106,7 @@ def _widens_harm(name: str, before: dict[str, Json], after: dict[str, Json]) -> 
     return name == "openWorldHint" and before[name] is False and after[name] is not False
 
 
-def _compare_execution(before: Json, after: Json) -> list[Change]:
+def _compare_execution(before: Json, after: Json) -> list[Difference]:
     if same(before, after):
         return []
     before, after = (with_defaults(execution, TASK_SUPPORT) for execution in (before, after))
@@ -114,7 +114,7 @@ def _compare_execution(before: Json, after: Json) -> list[Change]:
         return []
     if not isinstance(before, dict) or not isinstance(after, dict):
         message = f"execution is now {value(after)} (was {value(before)})"
-        return [_change("task-support", BREAKING, message, (before, after), pointer="/execution")]
+        return [Difference("task-support", BREAKING, message, "/execution", before, after)]
     changes = []
     for name in sorted(before.keys() | after.keys()):
         one, other = before.get(name), after.get(name)
@@ -126,33 +126,10 @@ def _compare_execution(before: Json, after: Json) -> list[Change]:
             message = f"task support is now {value(other)} (was {value(one)})"
         else:
             klass, message = TEXT, f"execution member {quote(name)} is now {value(other)} (was {value(one)})"
-        changes.append(
-            _change("task-support", klass, message, (one, other), pointer=f"/execution/{escape(name)}")
-        )
+        pointer = f"/execution/{escape(name)}"
+        changes.append(Difference("task-support", klass, message, pointer, one, other))
     return changes
 
 
 _SCHEMAS = {"inputSchema": _compare_inputs, "outputSchema": _compare_outputs}
 _OTHERS = {"annotations": _compare_annotations, "execution": _compare_execution}
-
-
-def _change(
-    kind: str,
-    klass: str,
-    message: str,
-    values: tuple[Json, Json],
-    *,
-    pointer: str,
-    flags: tuple[str, ...] = (),
-) -> Change:
-    before, after = values
-    return Change(
-        kind=kind,
-        tool=None,
-        klass=klass,
-        message=message,
-        pointer=pointer,
-        before=before,
-        after=after,
-        flags=flags,
-    )

@@ -8,7 +8,7 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 from driftwatch.model import Json
-from driftwatch.toolset.change import HIDES, NEW_LINK, STEERS, TEXT, Change
+from driftwatch.toolset.change import HIDES, NEW_LINK, STEERS, TEXT, Change, Difference
 from driftwatch.toolset.characters import hides_nothing, invisible
 from driftwatch.toolset.sameness import Sameness, spelled
 from driftwatch.toolset.schema.keywords import PROSE
@@ -139,24 +139,26 @@ class Fresh:
 
 
 def fresh_texts(
-    member: str, before: Json, after: Json, changes: list[Change], sameness: Sameness
+    member: str, before: Json, after: Json, changes: list[Difference], sameness: Sameness
 ) -> list[Fresh]:
     """The new texts of one part of a tool, without those that do nothing and belong to a change."""
-    places = {change.pointer or "": place for place, change in enumerate(changes) if change.after is not None}
-    found = [
-        Fresh(text, traits((text,)), _accounting(places, text.pointer))
-        for text in _texts(f"/{member}", after, before, sameness)
-    ]
-    return [fresh for fresh in found if fresh.does or (fresh.place is None and fresh.text.described)]
+    places = {each.pointer: place for place, each in enumerate(changes) if each.after is not None}
+    found = []
+    for text in _texts(f"/{member}", after, before, sameness):
+        does = Traits() if _does_nothing(text) else traits((text,))
+        place = _accounting(places, text.pointer)
+        if does or (place is None and text.described):
+            found.append(Fresh(text, does, place))
+    return found
 
 
-def screen(parts: list[tuple[list[Change], list[Fresh]]], old: Json) -> list[Change]:
+def screen(parts: list[tuple[list[Difference], list[Fresh]]], old: Json) -> list[Difference]:
     """The changes of one tool by part, flagged where its new text newly steers, hides or links.
 
     Text that no change accounts for (in the branch of a union, in a definition) becomes a change of its own.
     """
     past = _Past(old)
-    screened: list[Change] = []
+    screened: list[Difference] = []
     told = any(found for found, _ in parts)
     for found, new in parts:
         changes = list(found)
@@ -167,9 +169,9 @@ def screen(parts: list[tuple[list[Change], list[Fresh]]], old: Json) -> list[Cha
                 continue
             flags, said = judged(fresh.does, past.like(fresh.does)) if fresh.does else ((), "")
             if fresh.place is not None:
-                changes[fresh.place] = flagged(changes[fresh.place], flags, said)
+                changes[fresh.place] = changes[fresh.place].flagged(flags, said)
             elif flags or untold:
-                screened.append(flagged(_wording(text), flags, said))
+                screened.append(_wording(text).flagged(flags, said))
         screened += changes
     return screened
 
@@ -211,6 +213,11 @@ class _Past:
         if plain and not any(mark in self._folded for mark in marks):
             return Traits()
         return self.traits
+
+
+def _does_nothing(text: Text) -> bool:
+    """True for most texts, of which no more need be known."""
+    return hides_nothing(text.text) and not (text.prose and (steering(text.text) or links(text.text)))
 
 
 def traits(of: Iterable[Text]) -> Traits:
@@ -258,15 +265,8 @@ def _accounting(places: dict[str, int], pointer: str) -> int | None:
     return places.get(pointer)
 
 
-def _wording(item: Text) -> Change:
+def _wording(item: Text) -> Difference:
     before = item.before if isinstance(item.before, str) else None
     told = f"is now {quote(item.text, 100)}" if before is None else f"changed: {rewording(before, item.text)}"
-    return Change(
-        kind="wording",
-        tool=None,
-        klass=TEXT,
-        message=f"text at {quote(item.pointer, 100)} {told}",
-        pointer=item.pointer,
-        before=before,
-        after=item.text,
-    )
+    message = f"text at {quote(item.pointer, 100)} {told}"
+    return Difference("wording", TEXT, message, item.pointer, before, item.text)

@@ -59,9 +59,10 @@ def steering(text: str) -> tuple[Phrase, ...]:
     that is itself hidden in tag characters.
     """
     folded, positions = _fold(text)
-    likely = {rule for word, rules in _RULES_BY_WORD.items() if word in folded for rule in rules}
-    if not likely:
+    words = [word for word in _RULES_BY_WORD if word in folded]
+    if not words:
         return ()
+    likely = {rule for word in words for rule in _RULES_BY_WORD[word]}
     found = [phrase for rule in likely for phrase in _matches(rule, text, folded, positions)]
     found.sort(key=lambda phrase: (phrase.start, -phrase.end, not phrase.order, phrase.rule))
     kept: list[Phrase] = []

@@ -83,3 +83,13 @@ def test_only_what_may_differ_is_left() -> None:
     assert [schema["properties"].keys() for schema in excerpt(SCHEMA, defined, Sameness())] == [
         {"filter"}
     ] * 2
+
+
+def test_schemas_that_changed_alike_have_one_excerpt_whatever_else_their_texts_say() -> None:
+    def edited(title: str) -> tuple[Any, Any]:
+        old = {**copy.deepcopy(SCHEMA), "title": title}
+        new = copy.deepcopy(old)
+        a_limit(new)
+        return excerpt(old, new, Sameness())
+
+    assert edited("Input of one") == edited("Input of the other")

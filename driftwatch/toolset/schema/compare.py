@@ -8,7 +8,7 @@ import re
 
 from driftwatch.model import Json
 from driftwatch.toolset.canonical import same
-from driftwatch.toolset.change import COMPATIBLE, Change
+from driftwatch.toolset.change import COMPATIBLE, Difference
 from driftwatch.toolset.sameness import Sameness
 from driftwatch.toolset.schema.forms import compare_forms
 from driftwatch.toolset.schema.keywords import known
@@ -35,8 +35,8 @@ _DIALECT = re.compile(r"^https?://json-schema\.org/(?:draft/)?(?P<name>draft-0\d
 
 def compare_schemas(
     side: Side, old: Json, new: Json, pointer: str, *, sameness: Sameness, pool: Allowance
-) -> list[Change]:
-    """The differences between two schemas, without the tool's name. What it costs comes out of the pool."""
+) -> list[Difference]:
+    """The differences between two schemas. What it costs comes out of the pool."""
     ledger = Ledger(side)
     if not isinstance(old, dict) or not isinstance(new, dict):
         if not same(old, new):
@@ -73,15 +73,14 @@ def _compare_place(pair: Pair, work: Work) -> None:
         _compare_shapes(old, new, pair, work)
         return
     changed = work.changed(old.keywords, new.keywords)
-    if not changed:
-        return
     if not REMARKS.isdisjoint(changed):
         compare_remarks(old, new, changed, pair, work)
     if changed <= REMARKS:
         return
     compare_malformed(old, new, pair, work)
-    unknown = sorted(name for name in changed if not known(name))
-    compare_keywords(old, new, unknown, pair, work)
+    unknown = [name for name in changed if not known(name)]
+    if unknown:
+        compare_keywords(old, new, sorted(unknown), pair, work)
     if not compare_forms(old, new, changed, pair, work):
         _compare_demands(old, new, changed, pair, work)
 

@@ -2,16 +2,18 @@
 
 from driftwatch.model import Json
 from driftwatch.toolset.sameness import Sameness, spelled
-from driftwatch.toolset.schema.keywords import malformed
+from driftwatch.toolset.schema.keywords import PROSE, malformed
 from driftwatch.toolset.schema.views import INDIRECT
 from driftwatch.toolset.schema.work import DEFINITIONS, points_elsewhere
 
+_TEXTS = frozenset(PROSE)
+
 
 def excerpt(old: Json, new: Json, sameness: Sameness) -> tuple[Json, Json]:
-    """Both without the properties of the root that are written alike; a comparison finds the same in them.
+    """Both without the texts and the properties of the root that are written alike: they compare the same.
 
-    Those stay that refer to a definition where one changed. Where properties are looked at from elsewhere, or
-    others are required than before, all stay.
+    Those properties stay that refer to a definition where one changed. Where properties are looked at from
+    elsewhere, or others are required than before, all stay.
     """
     if not isinstance(old, dict) or not isinstance(new, dict):
         return old, new
@@ -29,14 +31,16 @@ def excerpt(old: Json, new: Json, sameness: Sameness) -> tuple[Json, Json]:
     alike = frozenset(ours) - sameness.changed(ours, theirs)
     if not DEFINITIONS.isdisjoint(changed):
         alike = frozenset(name for name in alike if not _may_point(ours[name]))
-    if not alike or points_elsewhere(old):
+    texts = _TEXTS - changed
+    if points_elsewhere(old):
         return old, new
-    after = _without(alike, new)
-    return (old, new) if points_elsewhere(after) else (_without(alike, old), after)
+    after = _without(alike, texts, new)
+    return (old, new) if points_elsewhere(after) else (_without(alike, texts, old), after)
 
 
-def _without(alike: frozenset[str], schema: dict[str, Json]) -> dict[str, Json]:
-    left = {**schema, "properties": {n: item for n, item in schema["properties"].items() if n not in alike}}
+def _without(alike: frozenset[str], texts: frozenset[str], schema: dict[str, Json]) -> dict[str, Json]:
+    left = {name: item for name, item in schema.items() if name not in texts}
+    left["properties"] = {name: item for name, item in schema["properties"].items() if name not in alike}
     if "required" in schema:
         left["required"] = [name for name in schema["required"] if name not in alike]
     return left

@@ -112,7 +112,10 @@ def compare_forms(old: View, new: View, changed: frozenset[str], pair: Pair, wor
 
 
 def _union(view: View) -> str | None:
-    return next((name for name in UNIONS if isinstance(view.keywords.get(name), list)), None)
+    for name in UNIONS:
+        if isinstance(view.keywords.get(name), list):
+            return name
+    return None
 
 
 def _forms(view: View, union: str | None, document: Document, *, whole: bool) -> list[_Form]:

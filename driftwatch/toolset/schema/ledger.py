@@ -7,7 +7,7 @@ from typing import Final
 
 from driftwatch.model import Json
 from driftwatch.toolset.canonical import same
-from driftwatch.toolset.change import BREAKING, COMPATIBLE, TEXT, Change
+from driftwatch.toolset.change import BREAKING, COMPATIBLE, TEXT, Difference
 from driftwatch.toolset.wording import quote
 
 
@@ -56,7 +56,7 @@ class Side:
 
     def kind(self, name: str) -> str:
         """The kind of change, a key of KINDS."""
-        return self.kinds.get(name, f"{self.prefix}{name}")
+        return self.kinds.get(name) or f"{self.prefix}{name}"
 
 
 INPUT = Side(
@@ -104,10 +104,10 @@ OUTPUT = Side(
 
 @dataclass(slots=True)
 class Ledger:
-    """The changes found in one schema; their messages lack the tool's name yet."""
+    """The differences found in one schema."""
 
     side: Side
-    changes: list[Change] = field(default_factory=list)
+    changes: list[Difference] = field(default_factory=list)
     noted: defaultdict[tuple[str, str, str], list[tuple[Json, Json]]] = field(
         default_factory=lambda: defaultdict(list)
     )
@@ -134,14 +134,5 @@ class Ledger:
         if noted and any(same(before, one) and same(after, other) for one, other in noted):
             return
         noted.append((before, after))
-        self.changes.append(
-            Change(
-                kind=self.side.kind(kind),
-                tool=None,
-                klass=self.side.classes[effect] if isinstance(effect, Effect) else effect,
-                message=message,
-                pointer=pointer,
-                before=before,
-                after=after,
-            )
-        )
+        klass = self.side.classes[effect] if isinstance(effect, Effect) else effect
+        self.changes.append(Difference(self.side.kind(kind), klass, message, pointer, before, after))
