@@ -4,7 +4,7 @@ import re
 
 from driftwatch.evidence.exchange import Exchange
 
-_HEADERS = ("cf-mitigated", "x-amzn-waf-action")
+_HEADERS = frozenset({"cf-mitigated", "x-amzn-waf-action"})
 _REFUSALS = frozenset({403, 405, 429, 503})
 _MARKERS = re.compile(
     r"just a moment|attention required!|checking (if the site|your browser)|you are (a )?human"
@@ -20,8 +20,9 @@ _IMPERVA = re.compile(r"\bnoindex\b.*/_Incapsula_Resource\?|Incapsula incident I
 
 def is_bot_page(exchange: Exchange) -> bool:
     """Whether a bot-protection service answered instead of the server."""
-    if any(exchange.header(name) is not None for name in _HEADERS):
-        return True
+    for name, _ in exchange.headers:
+        if name in _HEADERS:
+            return True
     if exchange.media_type != "text/html":
         return False
     if _IMPERVA.search(exchange.excerpt):

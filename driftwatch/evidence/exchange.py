@@ -89,7 +89,10 @@ class Exchange:
 
     def header(self, name: str) -> str | None:
         """The first value of a header, by its lower-case name."""
-        return next((value for key, value in self.headers if key == name), None)
+        for key, value in self.headers:
+            if key == name:
+                return value
+        return None
 
     @property
     def media_type(self) -> str | None:

@@ -185,6 +185,8 @@ class SocketStream:
         self._allowance = 0
         self._waiter: asyncio.Future[None] | None = None
         self._reading = False
+        self._drained = False
+        """True after a read that took all there was."""
         self._reads = 0
 
     @property
@@ -247,6 +249,8 @@ class SocketStream:
         try:
             if self._unsent:
                 await self._flush()
+                self._drained = True
+            if self._drained:
                 await self._readable()
             data = await self._receive(min(max_bytes, self._allowance - self.received))
         except ssl.SSLEOFError:
@@ -256,7 +260,10 @@ class SocketStream:
             raise of_os_error(error, self.phase, self.address) from error
         if not self.received:
             self.first_byte_at = self._loop.time()
-        self.received += len(data)
+        size = len(data)
+        self.received += size
+        # TLS keeps some that it has taken.
+        self._drained = size < max_bytes and self.tls is None
         return data
 
     def write(self, data: bytes) -> None:

@@ -4,7 +4,7 @@ Most of them are deliberately wrong, to see how they are refused. They ask nothi
 answer, and a server that is asked too often (429) is left alone.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 from driftwatch.evidence import Exchange, Missing, Streaming, Surface
 from driftwatch.model import Json
 from driftwatch.probe import eras, modern, outcome, second_read, subscription
-from driftwatch.probe.dialogue import JSON_ONLY
+from driftwatch.probe.dialogue import ACCEPT, JSON_ONLY
 from driftwatch.probe.request import Read, Request
 from driftwatch.probe.talk import Talk
 from driftwatch.probe.target import Target
@@ -53,17 +53,17 @@ class Step:
 
 async def of_modern(talk: Talk, target: Target) -> Surface:
     """The modern surface with everything that a full probe asks of it."""
-    return await _take(MODERN, _blank(talk), target)
+    return await _take(MODERN, talk, target, _nothing(talk))
 
 
 async def of_legacy(talk: Talk, target: Target) -> Surface:
     """The legacy surface with everything that is asked while its session lives."""
-    return await _take(LEGACY, _blank(talk), target)
+    return await _take(LEGACY, talk, target, _nothing(talk))
 
 
 async def after_session(talk: Talk, target: Target) -> Surface:
     """The legacy surface with what is asked after its session was ended."""
-    return await _take(AFTER_SESSION, talk, target)
+    return await _take(AFTER_SESSION, talk, target, {})
 
 
 def of_http_sse(surface: Surface) -> Surface:
@@ -72,14 +72,13 @@ def of_http_sse(surface: Surface) -> Surface:
     return replace(surface, **parts)
 
 
-def _blank(talk: Talk) -> Talk:
-    nothing = Missing(f"the {talk.surface.era} era has no such request", "not-applicable")
-    parts: dict[str, Any] = dict.fromkeys(PARTS, nothing)
-    return replace(talk, surface=replace(talk.surface, **parts))
+def _nothing(talk: Talk) -> dict[str, Any]:
+    return dict.fromkeys(PARTS, Missing(f"the {talk.surface.era} era has no such request", "not-applicable"))
 
 
-async def _take(steps: tuple[Step, ...], talk: Talk, target: Target) -> Surface:
-    taken: dict[str, Any] = {}
+async def _take(steps: tuple[Step, ...], talk: Talk, target: Target, parts: Mapping[str, Any]) -> Surface:
+    """The surface with these parts, and with those that the steps bring instead."""
+    taken = dict(parts)
     limited: Missing | None = None
     for step in steps:
         if step.deliberate and not target.negative_probes:
@@ -147,11 +146,16 @@ async def _header_mismatch(talk: Talk, _: Target) -> Exchange:
 
 
 async def _unsupported_version(talk: Talk, _: Target) -> Exchange:
-    accept = talk.first("").accept
+    accept = talk.first("").accept or ACCEPT
     request = modern.request(
-        talk.dialogue, "unsupported-version", "server/discover", {}, revision=FUTURE_REVISION
+        talk.dialogue,
+        "unsupported-version",
+        "server/discover",
+        {},
+        accept=accept,
+        revision=FUTURE_REVISION,
     )
-    return await talk.send(replace(request, accept=accept))
+    return await talk.send(request)
 
 
 async def _tool_arguments(talk: Talk, target: Target) -> Exchange | Missing:

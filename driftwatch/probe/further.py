@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from driftwatch.evidence import Missing, Surface
 from driftwatch.model import Era
@@ -66,7 +66,7 @@ async def _begin(dialogue: Dialogue, surface: Surface) -> Begun | Missing:
     if surface.era is Era.MODERN:
         request = modern.request(dialogue, "discover", "server/discover", {}, accept=accept)
     else:
-        request = replace(legacy.initialization(dialogue, surface.revision), accept=accept)
+        request = legacy.initialization(dialogue, surface.revision, accept=accept)
     reply = await dialogue.send(request)
     opened = Opened(attempts=(reply.exchange,), reply=reply, accept=accept)
     if surface.era is Era.MODERN and eras.is_modern(reply.exchange):

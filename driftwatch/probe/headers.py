@@ -1,7 +1,7 @@
 """The header block in both directions: what is sent, and what of it may be recorded."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 
@@ -57,23 +57,19 @@ def outgoing(
     return fields, tuple([(name, shown) for name, _, shown in chosen.values()])
 
 
-def incoming(raw: Iterable[tuple[bytes, bytes]]) -> Recorded:
-    """Names in lower case and values as text, in the order received; at most 64 KiB of them."""
-    return tuple(_bounded((name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in raw))
-
-
-def _bounded(headers: Iterable[tuple[str, str]]) -> Iterable[tuple[str, str]]:
+def incoming(fields: Fields) -> Recorded:
+    """The fields of a reply in the order received, at most 64 KiB of them."""
     room = _MAX_RECORDED
-    for name, value in headers:
+    for place, (name, value) in enumerate(fields):
         room -= len(name) + len(value)
         if room < 0:
-            return
-        yield name, value
+            return tuple(fields[:place])
+    return tuple(fields)
 
 
 def recorded(headers: Recorded, redactor: Redactor) -> Recorded:
     """Received headers without session ids, cookies, queries of redirects and known secrets."""
-    return tuple((name, _shown(name, value, redactor)) for name, value in headers)
+    return tuple([(name, _shown(name, value, redactor)) for name, value in headers])
 
 
 def _shown(name: str, value: str, redactor: Redactor) -> str:

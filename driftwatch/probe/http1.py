@@ -47,8 +47,8 @@ class ReplyParser:
     def __init__(self) -> None:
         self.status = 0
         """0 until its header block is complete."""
-        self.headers: list[tuple[bytes, bytes]] = []
-        """Names as they were sent."""
+        self.headers: Fields = []
+        """Names in lower case, in the order received."""
         self.body: deque[bytes] = deque()
         """The pieces that nobody has taken yet."""
         self.ended = False
@@ -59,6 +59,7 @@ class ReplyParser:
         self._continued = False
         self._size = 0
         self._begins = b""
+        self._coding = ""
         self._keeps_alive = False
         self._parser = httptools.HttpResponseParser(self)
         # Not every client minds, so that it is a remark of the wire.
@@ -106,10 +107,10 @@ class ReplyParser:
         elif not self.status:
             what = f"the connection ended inside the header block: {self._beginning}"
             self.broken = Broken("reset", "headers", what)
-        elif self._values(b"transfer-encoding"):
+        elif self._coding:
             what = f"the body was cut: {self._size:,} bytes came, and no last chunk"
             self.broken = Broken("reset", "body", what)
-        elif length := self._values(b"content-length"):
+        elif length := self._values("content-length"):
             what = f"the body was cut: {self._size:,} of {int(length[0]):,} bytes came"
             self.broken = Broken("reset", "body", what)
         else:
@@ -125,7 +126,7 @@ class ReplyParser:
         if error.startswith(_OFTEN_READ):
             what += " (curl and others read it, agents on Node 24 do not)"
         if self.headers:
-            return f"{what}, after the header {self.headers[-1][0].decode('latin-1')!r}"
+            return f"{what}, after the header {self.headers[-1][0]!r}"
         return f"{what}; {self._beginning}"
 
     @property
@@ -138,10 +139,10 @@ class ReplyParser:
     def _distrusted(self) -> bool:
         # RFC 9112 section 6.1: chunks beside a length, or in HTTP/1.0, end the trust in what follows.
         old = self._parser.get_http_version() == "1.0"
-        return bool(self._values(b"transfer-encoding") and (old or self._values(b"content-length")))
+        return old or bool(self._values("content-length"))
 
-    def _values(self, wanted: bytes) -> list[bytes]:
-        return [value for name, value in self.headers if name.lower() == wanted]
+    def _values(self, wanted: str) -> list[str]:
+        return [value for name, value in self.headers if name == wanted]
 
     def on_message_begin(self) -> None:
         """Called by llhttp while it is fed, as are those below. What they raise ends the feeding."""
@@ -152,7 +153,8 @@ class ReplyParser:
     def on_header(self, name: bytes, value: bytes) -> None:
         """One field of a header block, or of the trailer after a chunked body."""
         if not self.status:
-            self.headers.append((name, value.rstrip(b" \t")))  # llhttp keeps what stands after a value
+            # llhttp keeps what stands after a value.
+            self.headers.append((name.decode("latin-1").lower(), value.decode("latin-1").rstrip(" \t")))
 
     def on_headers_complete(self) -> None:
         """The end of a header block."""
@@ -165,11 +167,11 @@ class ReplyParser:
         if status < HTTPStatus.OK:
             self._continued |= status == HTTPStatus.CONTINUE
             return
-        coding = b", ".join(self._values(b"transfer-encoding"))
-        if coding and coding.lower() != b"chunked":
-            quoted = repr(coding[:_QUOTED].decode("latin-1"))
-            raise self._invalid(f"Transfer-Encoding {quoted}, where clients know only chunked")
-        self.status = status
+        coding = ", ".join(self._values("transfer-encoding"))
+        if coding and coding.lower() != "chunked":
+            what = f"Transfer-Encoding {coding[:_QUOTED]!r}, where clients know only chunked"
+            raise self._invalid(what)
+        self.status, self._coding = status, coding
 
     def on_body(self, piece: bytes) -> None:
         """Some of the body."""
@@ -180,4 +182,5 @@ class ReplyParser:
         """The end of a reply, or of an informational one."""
         if self.status:
             self.ended = True
-            self._keeps_alive = self._parser.should_keep_alive() and not self._distrusted
+            trusted = not (self._coding and self._distrusted)
+            self._keeps_alive = trusted and self._parser.should_keep_alive()

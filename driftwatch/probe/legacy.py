@@ -7,7 +7,7 @@ from http import HTTPStatus
 from driftwatch.evidence import Exchange, Listing, Missing, Opening, Surface
 from driftwatch.model import Era, Json
 from driftwatch.probe import eras
-from driftwatch.probe.dialogue import CLIENT_INFO, REVISION_HEADER, SESSION_HEADER, Dialogue, Opened
+from driftwatch.probe.dialogue import ACCEPT, CLIENT_INFO, REVISION_HEADER, SESSION_HEADER, Dialogue, Opened
 from driftwatch.probe.listing import Page, read_list
 from driftwatch.probe.request import Read, Request
 from driftwatch.probe.surface import NO_TOOLS, declares_tools, instructions
@@ -63,8 +63,7 @@ def talk(dialogue: Dialogue, handshake: "Handshake", surface: Surface) -> Talk:
     """The conversation, for whatever else is to be asked in it."""
 
     def first(label: str) -> Request:
-        request = initialization(dialogue, handshake.revision, label=label)
-        return replace(request, accept=handshake.opened.accept)
+        return initialization(dialogue, handshake.revision, label=label, accept=handshake.opened.accept)
 
     def further(label: str, method: str, params: dict[str, Json]) -> Request:
         return handshake.request(label, dialogue.rpc(method, params))
@@ -72,9 +71,11 @@ def talk(dialogue: Dialogue, handshake: "Handshake", surface: Surface) -> Talk:
     return Talk(dialogue=dialogue, surface=surface, first=first, further=further, headers=handshake.headers)
 
 
-def initialization(dialogue: Dialogue, revision: str, *, label: str = "initialize") -> Request:
+def initialization(
+    dialogue: Dialogue, revision: str, *, label: str = "initialize", accept: str = ACCEPT
+) -> Request:
     """The initialize request. It carries no version header: servers route by that one."""
-    return Request(label=label, rpc=dialogue.rpc("initialize", initialize_params(revision)))
+    return Request(label=label, rpc=dialogue.rpc("initialize", initialize_params(revision)), accept=accept)
 
 
 def initialize_params(revision: str) -> dict[str, Json]:
@@ -143,8 +144,9 @@ async def _listing(dialogue: Dialogue, handshake: Handshake, *, again: bool = Fa
         return NO_TOOLS
 
     async def ask(page: Page) -> Exchange:
-        request = handshake.request("tools/list", dialogue.rpc("tools/list", page.params))
-        request = replace(request, extra=again or page.extra)
+        request = page.asked(handshake.request("tools/list", dialogue.rpc("tools/list", page.params)))
+        if again:
+            request = replace(request, extra=True)
         return (await dialogue.send(request, fresh=page.fresh)).exchange
 
     return await read_list(ask, limits=dialogue.limits, wait=dialogue.wait, modern=False)

@@ -1,12 +1,12 @@
 """``tools/list``, or another list, read to its end, with a guard for whatever makes it endless or untrue."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from driftwatch.evidence import Exchange, Fault, Listing
 from driftwatch.model import Json
 from driftwatch.probe import eras, outcome
-from driftwatch.probe.request import Limits
+from driftwatch.probe.request import Limits, Request
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +29,10 @@ class Page:
     def extra(self) -> bool:
         """Whether it comes on top of a probe's budget."""
         return self.again or self.cursor is not None
+
+    def asked(self, request: Request) -> Request:
+        """The request for it, on top of a probe's budget where it is."""
+        return replace(request, extra=True) if self.extra else request
 
 
 Ask = Callable[[Page], Awaitable[Exchange]]

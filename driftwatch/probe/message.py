@@ -238,6 +238,8 @@ def answer(value: Json, wanted: Json, *, sole: bool) -> Answer:
     response with a wrong id is taken too. Raises NotJsonError with the code envelope when nothing in there is
     a JSON-RPC message.
     """
+    if isinstance(value, dict) and _is_plain(value, wanted):
+        return Answer(value)
     remarks: list[Remark] = []
     messages = [value]
     if isinstance(value, list):
@@ -261,6 +263,12 @@ def answer(value: Json, wanted: Json, *, sole: bool) -> Answer:
                     remarks.append(Remark(code=remark[0], message=message))
                 return Answer(_one_outcome(item, remarks), tuple(remarks))
     return Answer(None, tuple(remarks))
+
+
+def _is_plain(item: dict[str, Json], wanted: Json) -> bool:
+    """Whether it is the answer, and nothing is odd about it."""
+    given = item.get("id")
+    return type(given) is type(wanted) and given == wanted and ("result" in item) is not ("error" in item)
 
 
 def _same(item: dict[str, Json], wanted: Json, _sole: bool) -> bool:  # noqa: FBT001 - one of a table

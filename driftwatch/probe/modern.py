@@ -1,7 +1,5 @@
 """The dialogue of 2026-07-28: ``server/discover``, then ``tools/list``; every request stands alone."""
 
-from dataclasses import replace
-
 from driftwatch.evidence import Exchange, Listing, Missing, Opening, Surface
 from driftwatch.model import Era, Json
 from driftwatch.probe import eras
@@ -16,11 +14,11 @@ _META = "io.modelcontextprotocol"
 
 async def discover(dialogue: Dialogue, *, label: str = "discover", extra: bool = False) -> Opened:
     """Ask with server/discover; once more when it is refused with a list that contains the very revision."""
-    opened = await dialogue.open(replace(request(dialogue, label, "server/discover", {}), extra=extra))
+    opened = await dialogue.open(request(dialogue, label, "server/discover", {}, extra=extra))
     if not eras.offers_modern_again(opened.exchange):
         return opened
-    again = request(dialogue, "discover:again", "server/discover", {}, accept=opened.accept)
-    reply = await dialogue.send(replace(again, extra=True))
+    again = request(dialogue, "discover:again", "server/discover", {}, accept=opened.accept, extra=True)
+    reply = await dialogue.send(again)
     return Opened(attempts=(*opened.attempts, reply.exchange), reply=reply, accept=opened.accept)
 
 
@@ -53,7 +51,7 @@ async def _listing(dialogue: Dialogue, opened: Opened) -> Listing | Missing:
 
     async def ask(page: Page) -> Exchange:
         asked = request(dialogue, "tools/list", "tools/list", page.params, accept=opened.accept)
-        return (await dialogue.send(replace(asked, extra=page.extra), fresh=page.fresh)).exchange
+        return (await dialogue.send(page.asked(asked), fresh=page.fresh)).exchange
 
     return await read_list(ask, limits=dialogue.limits, wait=dialogue.wait, modern=True)
 
@@ -79,6 +77,7 @@ def request(
     *,
     accept: str = ACCEPT,
     revision: str = eras.MODERN_REVISION,
+    extra: bool = False,
 ) -> Request:
     """A request that stands alone: revision, client and method are in it, in the body and in the headers."""
     meta = {
@@ -91,4 +90,5 @@ def request(
         rpc=dialogue.rpc(method, {**params, "_meta": meta}),
         headers=((REVISION_HEADER, revision), ("Mcp-Method", method)),
         accept=accept,
+        extra=extra,
     )

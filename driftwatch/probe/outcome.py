@@ -46,6 +46,8 @@ def blocked(exchange: Exchange) -> Outcome | None:
     if is_bot_page(exchange):
         what = f"HTTP {status} with a bot-protection page: the probe was stopped before it reached the server"
         return _outcome(exchange, "bot-page", what)
+    if status in eras.SUCCESS:
+        return _of_fault(exchange) if exchange.fault is not None and exchange.fault.code in _NETWORK else None
     if wants_certificate(exchange):
         return _outcome(exchange, "client-certificate", f"HTTP {status}{_said(exchange)}")
     if status == HTTPStatus.UNAUTHORIZED or (
@@ -62,8 +64,6 @@ def blocked(exchange: Exchange) -> Outcome | None:
         return _outcome(exchange, "http-5xx", f"HTTP {status} to {_asked(exchange)}{_said(exchange)}")
     if status in _REDIRECTS and exchange.header("location") is not None:
         return _outcome(exchange, "redirect", _redirect(exchange))
-    if eras.ok(exchange) and exchange.fault is not None and exchange.fault.code in _NETWORK:
-        return _of_fault(exchange)
     return None
 
 

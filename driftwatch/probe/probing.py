@@ -148,10 +148,9 @@ class _Probe:
             surfaces=tuple(seen.surfaces),
             tls=outward.tls,
             retry_after_s=dialogue.retry_after_s,
+            openings=tuple(seen.openings) if found.reachable else found.blocker,
             authorization=authorization,
         )
-        if found.reachable:
-            evidence = replace(evidence, openings=tuple(seen.openings))
         return await self.look_beside(evidence, resolver, url=dialogue.url, ends=dialogue.ends)
 
     async def look_beside(self, evidence: Evidence, resolver: Resolver, *, url: str, ends: float) -> Evidence:

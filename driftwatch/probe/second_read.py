@@ -1,7 +1,5 @@
 """The tool list once more, to see whether it stays what it is when nothing changes."""
 
-from dataclasses import replace
-
 from driftwatch.evidence import Exchange, Missing
 from driftwatch.model import Era, Json
 from driftwatch.probe.listing import Page, read_list
@@ -17,7 +15,7 @@ async def read(talk: Talk) -> tuple[Json, ...] | Missing:
 
     async def ask(page: Page) -> Exchange:
         request = talk.further("tools/list:again", "tools/list", page.params)
-        return (await talk.dialogue.send(replace(request, extra=page.extra), fresh=page.fresh)).exchange
+        return (await talk.dialogue.send(page.asked(request), fresh=page.fresh)).exchange
 
     dialogue = talk.dialogue
     modern = talk.surface.era is Era.MODERN

@@ -65,6 +65,8 @@ class _Steps:
             self.seen.surfaces.append(surface)
 
     async def read_further(self, talk: Talk) -> Surface:
+        if not self.target.watch:
+            return talk.surface
         return replace(talk.surface, further=await further_lists.read(talk, self.target.watch))
 
     async def ask_more_of_modern(self) -> None:
