@@ -80,6 +80,11 @@ class Connection:
         return self._reply.ended
 
     @property
+    def cut(self) -> bool:
+        """Whether the reply may be: it ends with the connection, and TLS ended without a goodbye."""
+        return self._reply.until_close and self.stream.cut
+
+    @property
     def surplus(self) -> bool:
         """Whether more came after the end of the reply, against its own framing."""
         return self._reply.surplus

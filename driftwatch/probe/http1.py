@@ -91,6 +91,11 @@ class ReplyParser:
         return self.ended and self._keeps_alive and not self.surplus
 
     @property
+    def until_close(self) -> bool:
+        """Whether nothing but the end of the connection says where it ends."""
+        return not (self._coding or self._values("content-length"))
+
+    @property
     def doubts(self) -> list[str]:
         """Why some clients give up at this header block; a sentence each."""
         found = []
@@ -107,14 +112,15 @@ class ReplyParser:
         elif not self.status:
             what = f"the connection ended inside the header block: {self._beginning}"
             self.broken = Broken("reset", "headers", what)
+        elif self.until_close:
+            self.ended = True
         elif self._coding:
             what = f"the body was cut: {self._size:,} bytes came, and no last chunk"
             self.broken = Broken("reset", "body", what)
-        elif length := self._values("content-length"):
-            what = f"the body was cut: {self._size:,} of {int(length[0]):,} bytes came"
-            self.broken = Broken("reset", "body", what)
         else:
-            self.ended = True
+            length = int(self._values("content-length")[0])
+            what = f"the body was cut: {self._size:,} of {length:,} bytes came"
+            self.broken = Broken("reset", "body", what)
 
     def _invalid(self, what: str) -> Broken:
         return Broken("protocol", "body" if self.status else "headers", f"not valid HTTP: {what}")

@@ -1,10 +1,12 @@
 """A large list that both eras show, held once."""
 
 import asyncio
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 
-from driftwatch.evidence import Missing, Surface
+from driftwatch.evidence import Exchange, Missing, Surface
+from driftwatch.model import Json
 from driftwatch.toolset.canonical import written_alike
 
 LARGE = 256 * 1024
@@ -24,7 +26,10 @@ async def share(surface: Surface, known: Surface) -> Surface:
     if not await asyncio.to_thread(written_alike, listing.tools, tools):
         return surface
     rest = iter(tools)
-    for exchange in listing.exchanges:
-        page = exchange.result["tools"]
-        page[:] = islice(rest, len(page))
-    return replace(surface, listing=replace(listing, tools=tools))
+    pages = tuple(_with(exchange, rest) for exchange in listing.exchanges)
+    return replace(surface, listing=replace(listing, tools=tools, exchanges=pages))
+
+
+def _with(page: Exchange, tools: Iterator[Json]) -> Exchange:
+    result = {**page.result, "tools": list(islice(tools, len(page.result["tools"])))}
+    return replace(page, answer={**page.answer, "result": result})

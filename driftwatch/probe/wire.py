@@ -320,11 +320,9 @@ class Wire:
         if surplus:
             message = "more came after the end of the reply, against its own length"
             recording.remarks.append(Remark(code="wrong-length", message=message))
-        if body.complete and connection.stream.cut:
-            framed = {"content-length", "transfer-encoding"} & {name for name, _ in recording.received}
-            if not framed:
-                what = "the answer may be cut: the reply has no length, and TLS ended without a goodbye"
-                raise Broken("reset", "body", what)
+        if body.complete and connection.cut:
+            what = "the answer may be cut: the reply has no length, and TLS ended without a goodbye"
+            raise Broken("reset", "body", what)
         if {"content-length", "transfer-encoding"} <= {name for name, _ in recording.received}:
             what = "Content-Length and Transfer-Encoding in one reply: not every client reads that (RFC 9112)"
             recording.remarks.append(Remark(code="wrong-length", message=what))
