@@ -28,9 +28,10 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from driftwatch import checks, transitions
-from driftwatch.alerts.deliver import MESSAGE_HEADER, AppriseSender, validate
+from driftwatch.alerts.deliver import MESSAGE_HEADER, AppriseSender
 from driftwatch.alerts.outbox import Outbox
 from driftwatch.alerts.route import ChannelRule
+from driftwatch.alerts.services import validate
 from driftwatch.config import Channel
 from driftwatch.evidence import Evidence
 from driftwatch.model import Depth, Trigger

@@ -12,23 +12,18 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 from urllib.parse import unquote_plus
 
+from driftwatch.alerts import services
 from driftwatch.alerts.text import clip
 from driftwatch.logs import Redactor
 from driftwatch.model import Level
 from driftwatch.store.ports import DeliveryOutcome
 
-if TYPE_CHECKING:
-    import apprise
-
 T = TypeVar("T")
 
 log = logging.getLogger("driftwatch.deliveries")
-
-READ_TIMEOUT_S = 15.0
-"""How long a receiver may think, where its URL says nothing else; Apprise's four seconds make repeats."""
 
 MOST_HANGING = 3
 """Sends to one URL that may hang at a time; then no other is started."""
@@ -97,7 +92,7 @@ class AppriseSender:
         loads Apprise, which may take seconds and is not on its clock.
         """
         if not self._loaded:
-            await _in_thread(lambda: validate("json://localhost"))
+            await _in_thread(lambda: services.validate("json://localhost"))
             self._loaded = True
         if self._hanging[url] >= MOST_HANGING:
             return DeliveryOutcome.FAILED, f"{MOST_HANGING} earlier attempts still hang"
@@ -120,32 +115,13 @@ class AppriseSender:
             return DeliveryOutcome.UNKNOWN, f"no answer within {timeout:g} s"
 
 
-def validate(url: str) -> str | None:
-    """Why Apprise cannot use a URL, without any part of it but a well-formed scheme; None when it can."""
-    scheme, separator, _ = url.partition("://")
-    if not separator:
-        return "not an Apprise URL: it starts with a service's name and ://, such as mailto:// or slack://"
-    shown = f"{scheme}://" if re.fullmatch(r"[A-Za-z0-9]{1,20}", scheme) else "its service"
-    library = _library()
-    services = library.plugins.N_MGR
-    if scheme.lower() not in services:
-        return f"Apprise has no service for {shown}; see its list of services"
-    if len(library.utils.parse.parse_urls(url)) > 1:
-        return "more than one URL: give each a channel of its own"
-    if _service(url) is not None:
-        return None
-    if not services[scheme.lower()].enabled:
-        return f"the service behind {shown} needs a Python package that is not installed"
-    return f"Apprise cannot read this {shown} URL; compare it with the form in Apprise's documentation"
-
-
 def _attempt(
     url: str, *, title: str, body: str, html: str | None, level: Level, message_id: str
 ) -> tuple[DeliveryOutcome, str | None]:
-    library = _library()
-    service = _service(url)
+    library = services.load()
+    service = services.instantiate(url)
     if service is None:
-        return DeliveryOutcome.REJECTED, validate(url) or "Apprise cannot use this URL"
+        return DeliveryOutcome.REJECTED, services.validate(url) or "Apprise cannot use this URL"
     scheme = url.partition("://")[0].lower()
     if scheme in _TAKES_HEADERS:
         service.headers[MESSAGE_HEADER] = message_id
@@ -188,43 +164,6 @@ def _judge(logs: Sequence[tuple[str, str]]) -> tuple[DeliveryOutcome, str]:
     return DeliveryOutcome.UNKNOWN, loud[-1] if loud else "the receiver's answer never came"
 
 
-def _service(url: str) -> Any:
-    """A fresh instance, so that nothing of one send is left to the next; None for a URL that is no use."""
-    library = _library()
-    service = library.Apprise.instantiate(url, asset=_asset(library))
-    if service is None:
-        return None
-    # Whatever the URL asks for: a redirect would carry the message to a stranger, and the outbox retries.
-    service.redirects = False
-    service.retry = 0
-    if service.socket_read_timeout == library.URLBase.socket_read_timeout:
-        service.socket_read_timeout = READ_TIMEOUT_S
-    return service
-
-
-def _asset(library: Any) -> "apprise.AppriseAsset":
-    asset: apprise.AppriseAsset = library.AppriseAsset(
-        app_id="driftwatch",
-        app_desc="driftwatch",
-        app_url="",
-        image_url_mask="",
-        image_url_logo="",
-        image_path_mask=False,
-        async_mode=False,
-        service_timeout=0,
-        http_redirects=False,
-        interpret_escapes=False,
-        interpret_emojis=False,
-        pgp_autogen=False,
-        pem_autogen=False,
-        allow_templates=False,
-        storage_mode="memory",
-        language="en",
-        timezone="UTC",
-    )
-    return asset
-
-
 def _notify_type(library: Any, level: Level) -> Any:
     types: Mapping[Level, Any] = {
         Level.INFO: library.NotifyType.INFO,
@@ -232,23 +171,6 @@ def _notify_type(library: Any, level: Level) -> Any:
         Level.ERROR: library.NotifyType.FAILURE,
     }
     return types[level]
-
-
-def _library() -> Any:
-    """Apprise, loaded at the first use, with a logger that nobody else hears.
-
-    It has to speak at DEBUG, where it says why a connection failed; there it also prints URLs and headers.
-    """
-    import apprise  # noqa: PLC0415 - 0.3 s and 26 MB that only alerts need
-
-    logger = logging.getLogger("apprise")
-    logger.propagate = False
-    logger.setLevel(logging.DEBUG)
-    if not logger.handlers:
-        logger.addHandler(logging.NullHandler())
-    # It prints paths, and they are secrets of webhooks.
-    logging.getLogger("urllib3").setLevel(logging.WARNING)
-    return apprise
 
 
 def _pieces(url: str) -> set[str]:

@@ -72,11 +72,11 @@ def check(config: ConfigOption = None) -> None:
 
     Exits with 2 and tells every problem at once.
     """
-    from driftwatch.alerts import deliver
+    from driftwatch.alerts import services
     from driftwatch.observe import checks_policy
 
     path = find_config(config)
-    loaded = load_config(config, refuse_channel=deliver.validate)
+    loaded = load_config(config, refuse_channel=services.validate)
     for server in loaded.servers:
         checks_policy(loaded, server)
     for warning in loaded.warnings:

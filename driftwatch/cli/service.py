@@ -2,10 +2,14 @@
 
 import os
 import sys
+from typing import TYPE_CHECKING
 
 import typer
 
 from driftwatch.cli.options import ConfigOption, find_config, load_beside, load_config
+
+if TYPE_CHECKING:
+    from driftwatch.config import Config
 
 
 def run(config: ConfigOption = None) -> None:
@@ -15,14 +19,17 @@ def run(config: ConfigOption = None) -> None:
     seconds.
     """
     import asyncio
-    import functools
 
     from driftwatch import logs
-    from driftwatch.alerts import deliver
+    from driftwatch.alerts import urls
+
+    def load() -> "Config":
+        with urls.judging() as refuse:
+            return load_config(config, refuse_channel=refuse)
+
+    loaded = load()
     from driftwatch.app import Service
 
-    load = functools.partial(load_config, config, refuse_channel=deliver.validate)
-    loaded = load()
     for warning in loaded.warnings:
         typer.echo(f"{find_config(config)}: warning: {warning}", err=True)
     logs.configure(loaded.secrets())

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 from aiosmtpd.smtp import SMTP
 
-from driftwatch.alerts.deliver import MESSAGE_HEADER, AppriseSender, validate
+from driftwatch.alerts.deliver import MESSAGE_HEADER, AppriseSender
+from driftwatch.alerts.services import validate
 from driftwatch.model import Level
 from driftwatch.store.ports import DeliveryOutcome
 
