@@ -13,6 +13,7 @@ from driftwatch.checks.answers import (
 from driftwatch.checks.base import Found, NotChecked, Policy, Verdict, check, listed, once, shown
 from driftwatch.checks.clients import KNOWN_REVISIONS, MODERN_REVISION, Client, position
 from driftwatch.checks.messages import envelope_faults, text_faults
+from driftwatch.checks.results import result_faults
 from driftwatch.checks.sources import OWN, rule
 from driftwatch.checks.transport import SERVER_ERRORS, SHUT_STATUSES
 from driftwatch.evidence import Exchange, Missing, Opening, Surface
@@ -210,6 +211,29 @@ def envelope(exchanges: tuple[Exchange, ...], revision: str, era: Era) -> Verdic
 
 
 @check(
+    id="mcp/result",
+    title="A result lacks what its revision requires",
+    severity=Severity.WILL_BREAK,
+    sources=(OWN,),
+)
+def result(exchanges: tuple[Exchange, ...], revision: str, era: Era) -> Verdict:
+    """The members of the results of initialize, server/discover and tools/list, and their types.
+
+    `resultType`, `ttlMs` and `cacheScope` are required since 2026-07-28, `capabilities` and `serverInfo` in
+    every answer to initialize.
+
+    Why it matters:
+        The official SDKs validate a result before anything else looks at it. One that lacks a member is no
+        result to them: the client does not connect, or has no tools, and a lenient one beside it works.
+
+    How to fix it:
+        Let an SDK build the results, or validate them against the schema of the revision that was negotiated.
+        Leave a member out instead of setting it to null: on the last page there is no `nextCursor` at all.
+    """
+    return once(result_faults(exchanges, revision, era))
+
+
+@check(
     id="mcp/message-text",
     title="Messages are not strict JSON in UTF-8",
     severity=Severity.HEADS_UP,
@@ -321,6 +345,10 @@ def _refused_without_way_out(modern: Exchange) -> tuple[str, str, str] | None:
             "Mcp-Method or MCP-Protocol-Version header."
         )
         return "headers-lost", message, measured
+    result = modern.result
+    if isinstance(result, dict) and not isinstance(result.get("supportedVersions", []), list):
+        message = f"Clients of {MODERN_REVISION} do not get in: supportedVersions is not a list."
+        return "supported-versions", message, shown(result["supportedVersions"], 40)
     if error_code(modern) != UNSUPPORTED_VERSION:
         return None
     names, listed = supported_revisions(modern)

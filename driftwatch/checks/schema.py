@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from driftwatch.checks import json_schema
 from driftwatch.checks.base import Found, Policy, check, listed, shown
 from driftwatch.checks.json_schema import MAX_LEVEL, Place
+from driftwatch.checks.keywords import broken
 from driftwatch.checks.sources import OWN, rule
 from driftwatch.checks.view import Tool
 from driftwatch.model import Era, Json, Severity
@@ -198,6 +199,35 @@ def not_an_object(tools: tuple[Tool, ...]) -> Iterator[Found]:
     """
     for tool in tools:
         found = _malformed(tool)
+        if found is not None:
+            yield found
+
+
+@check(
+    id="schema/invalid",
+    title="A schema breaks the rules of JSON Schema",
+    severity=Severity.WILL_BREAK,
+    sources=(OWN,),
+)
+def invalid(tools: tuple[Tool, ...], revision: str) -> Iterator[Found]:
+    """Keywords with a value that they cannot have, types that do not exist, references to nothing.
+
+    Input and output schemas are judged by the dialect that they declare; without one as 2020-12, and before
+    revision 2025-11-25, which says nothing of dialects, as any draft from 04 on. Unknown keywords are
+    allowed, and references to elsewhere are not looked up.
+
+    Why it matters:
+        Clients hand the schema on as it is. The interfaces of models refuse a request that has one such
+        schema among its tools, so the agent fails with all of them; validators refuse to compile it. Where
+        `properties` or `required` of the whole are wrong, clients on the official SDKs drop the whole list.
+
+    How to fix it:
+        Let a library write the schema, or validate it against the metaschema of its dialect in your tests.
+        Leave a keyword out instead of setting it to null, list the required names at the object that has
+        the properties, and bring definitions along with the references to them.
+    """
+    for tool in tools:
+        found = broken(tool, revision)
         if found is not None:
             yield found
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from driftwatch.checks.base import Found, Policy, Verdict, Verified, check, listed, shown
 from driftwatch.checks.clients import Client
+from driftwatch.checks.shapes import TOOL, misfits
 from driftwatch.checks.sources import OWN, item, rule
 from driftwatch.checks.view import Tool
 from driftwatch.model import Severity
@@ -194,6 +195,44 @@ def name_charset(tools: tuple[Tool, ...]) -> Iterator[Found]:
                 expected="only A-Z a-z 0-9 _ - .",
                 measured=listed([f"U+{ord(character):04X}" for character in others]),
                 pointer="/name",
+            )
+
+
+@check(
+    id="tool/definition",
+    title="A tool's definition breaks the specification's schema",
+    severity=Severity.WILL_BREAK,
+    sources=(OWN,),
+)
+def definition(tools: tuple[Tool, ...], revision: str) -> Iterator[Found]:
+    """The types of a tool's members: description, title, annotations, output schema, icons, execution, _meta.
+
+    A member is judged from the revision on that has it; members that no revision knows are allowed. Names and
+    input schemas have checks of their own.
+
+    Why it matters:
+        The official SDKs read a list as a whole: where one tool does not validate, the client's call fails,
+        and the agent has none of your tools. `null` is a case of its own: Python takes it for absent, the
+        TypeScript SDK does not, so that a server works in one client and is empty in the next.
+
+    How to fix it:
+        Leave out what there is nothing to say about instead of writing null, and write hints as true and
+        false, not as texts. When all tools have it, look at the serializer's setting for absent values.
+    """
+    for tool in tools:
+        found = list(misfits(tool.raw, TOOL, revision)) if isinstance(tool.raw, dict) else []
+        if found:
+            nulls = all(misfit.is_null for misfit in found)
+            yield Found(
+                code=found[0].code,
+                subject=tool.subject,
+                message="Null stands where there may only be nothing: clients on the TypeScript SDK drop "
+                "the whole list."
+                if nulls
+                else "A member is of the wrong type: clients on the official SDKs drop the whole list.",
+                expected=found[0].says,
+                measured=listed([misfit.measured for misfit in found], 3),
+                pointer=found[0].pointer,
             )
 
 

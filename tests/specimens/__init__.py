@@ -11,6 +11,7 @@ from tests.specimens.lists import LISTS
 from tests.specimens.messages import MESSAGES, STREAMS
 from tests.specimens.protocol import PROTOCOL
 from tests.specimens.refusals import REFUSALS
+from tests.specimens.shapes import SHAPES
 from tests.specimens.specimen import Specimen
 from tests.specimens.tools import TOOL_FAULTS
 from tests.specimens.transport import TRANSPORT
@@ -27,6 +28,7 @@ SPECIMENS: tuple[Specimen, ...] = (
     *MESSAGES,
     *FRAMING,
     *TOOL_FAULTS,
+    *SHAPES,
     *TRANSPORT,
     *REFUSALS,
     *BESIDES,

@@ -60,7 +60,7 @@ def _refuses_list(status: int) -> Callable[[], Mcp]:
 def _empty_string_cursor(cursor: Json) -> Json:
     if cursor is None:
         return {"tools": [tool("one")], "nextCursor": ""}
-    return {"tools": [tool("two")], "nextCursor": None}
+    return {"tools": [tool("two")]}
 
 
 class _MovesOnce:

@@ -1,0 +1,50 @@
+"""What can be wrong with a result itself: members that its revision requires, and the types of all."""
+
+from collections.abc import Iterator
+
+from driftwatch.checks.answers import ok
+from driftwatch.checks.base import Found
+from driftwatch.checks.shapes import DISCOVER, INITIALIZE, LIST, MODERN_LIST, Misfit, misfits
+from driftwatch.evidence import Exchange
+from driftwatch.model import Era, Severity
+
+_SHAPES = {"server/discover": DISCOVER, "initialize": INITIALIZE}
+_LOSS = dict.fromkeys(_SHAPES, "do not connect")
+
+_CACHING = frozenset({"ttl-ms", "cache-scope"})
+"""What the TypeScript SDK does without in an answer to server/discover."""
+_REQUIRED = frozenset({"result-type", "supported-versions", "capabilities", "server-info", *_CACHING})
+"""What Python does not take null for."""
+
+
+def result_faults(exchanges: tuple[Exchange, ...], revision: str, era: Era) -> Iterator[Found]:
+    """What each result lacks, or has in another form than its revision says."""
+    lists = MODERN_LIST if era is Era.MODERN else LIST
+    for exchange in exchanges:
+        result, method = exchange.result, exchange.rpc_method or exchange.label
+        if ok(exchange) and isinstance(result, dict):
+            for misfit in misfits(result, _SHAPES.get(method, lists), revision):
+                yield _fault(method, misfit)
+
+
+def _fault(method: str, misfit: Misfit) -> Found:
+    name = misfit.pointer.split("/")[1]
+    told = f"{name} is missing" if misfit.absent_at_top else f"{name} is not what the revision says"
+    return Found(
+        # Where the specification speaks of cursors, null is the end; its schema and one SDK know no null.
+        severity=Severity.HEADS_UP if misfit.code == "next-cursor" else None,
+        code=misfit.code,
+        subject=method,
+        message=f"{told}: clients on {_sdk(method, misfit)} {_LOSS.get(method, 'drop the list')}.",
+        expected=misfit.says,
+        measured=misfit.measured,
+        pointer=misfit.pointer,
+    )
+
+
+def _sdk(method: str, misfit: Misfit) -> str:
+    if misfit.is_null and misfit.code not in _REQUIRED:
+        return "the TypeScript SDK"
+    if method == "server/discover" and misfit.code in _CACHING:
+        return "the Python SDK"
+    return "the official SDKs"

@@ -1,0 +1,295 @@
+"""What the specification's schema says of a tool's members and of a result's, revision by revision.
+
+Unknown members are allowed everywhere. A member counts from the revision that defined it: before, it is an
+unknown one.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from driftwatch.checks.base import shown
+from driftwatch.checks.clients import position
+from driftwatch.checks.json_schema import escape
+from driftwatch.model import Json
+
+_QUOTED = 100
+"""Characters of a pointer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """What a value has to be."""
+
+    says: str
+    """In words: ``a text``."""
+    fits: Callable[[Json], bool]
+    members: "tuple[Member, ...]" = ()
+    """Of an object."""
+    each: "Shape | None" = None
+    """Of every item of a list, and of every member of an object that is a map."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """One member of an object."""
+
+    name: str
+    shape: Shape
+    required: bool = False
+    since: str | None = None
+    """The first revision that has it; None for all."""
+    until: str | None = None
+    """The last one."""
+
+    def counts(self, revision: str) -> bool:
+        """Whether a revision has it."""
+        place = position(revision)
+        return (self.since is None or position(self.since) <= place) and (
+            self.until is None or place <= position(self.until)
+        )
+
+
+class Misfit(NamedTuple):
+    """A value that is not what it has to be."""
+
+    pointer: str
+    says: str
+    """What it has to be."""
+    value: Json
+    absent: bool = False
+
+    @property
+    def measured(self) -> str:
+        """What it is: ``title is 5``."""
+        what = "absent" if self.absent else "" if self.value == "" else shown(self.value, 40)
+        return f"{self.pointer[1:_QUOTED]} is {what or 'an empty text'}"
+
+    @property
+    def absent_at_top(self) -> bool:
+        """Whether it is a member of the whole that is not there."""
+        return self.absent and self.pointer.count("/") == 1
+
+    @property
+    def is_null(self) -> bool:
+        """Whether it is null where it may only be absent."""
+        return self.value is None and not self.absent
+
+    @property
+    def code(self) -> str:
+        """The outermost member that it is part of, as a reason code: ``cache-scope``."""
+        name = self.pointer.split("/")[1].strip("_")
+        return "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in name)
+
+
+def misfits(value: Json, shape: Shape, revision: str, pointer: str = "") -> Iterator[Misfit]:
+    """Everything in a value that is not what the revision says, in the order of the specification."""
+    if not shape.fits(value):
+        yield Misfit(pointer, shape.says, value)
+        return
+    if isinstance(value, dict):
+        for member in shape.members:
+            if not member.counts(revision):
+                continue
+            below = f"{pointer}/{member.name}"
+            if member.name in value:
+                yield from misfits(value[member.name], member.shape, revision, below)
+            elif member.required:
+                yield Misfit(below, member.shape.says, None, absent=True)
+    if shape.each is not None:
+        items = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, item in items:
+            yield from misfits(item, shape.each, revision, f"{pointer}/{escape(str(key))}")
+
+
+def _text(value: Json) -> bool:
+    return isinstance(value, str)
+
+
+def _boolean(value: Json) -> bool:
+    return isinstance(value, bool)
+
+
+def _object(value: Json) -> bool:
+    return isinstance(value, dict)
+
+
+def _list(value: Json) -> bool:
+    return isinstance(value, list)
+
+
+def _duration(value: Json) -> bool:
+    if isinstance(value, float):
+        return value.is_integer() and value >= 0
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _one_of(*values: str) -> Shape:
+    return Shape(says=" or ".join(map(shown, values)), fits=lambda value: _text(value) and value in values)
+
+
+TEXT = Shape(says="a text", fits=_text)
+BOOLEAN = Shape(says="true or false", fits=_boolean)
+OBJECT = Shape(says="an object", fits=_object)
+TEXTS = Shape(says="a list of texts", fits=_list, each=TEXT)
+OBJECTS = Shape(says="an object of objects", fits=_object, each=OBJECT)
+
+
+def _offers(*flags: str) -> Shape:
+    """A capability with flags."""
+    return Shape(
+        says="an object", fits=_object, members=tuple(Member(name=flag, shape=BOOLEAN) for flag in flags)
+    )
+
+
+ICONS = Shape(
+    says="a list of icons",
+    fits=_list,
+    each=Shape(
+        says="an icon",
+        fits=_object,
+        members=(
+            Member(name="src", shape=TEXT, required=True),
+            Member(name="mimeType", shape=TEXT),
+            Member(name="sizes", shape=TEXTS),
+            Member(name="theme", shape=_one_of("light", "dark")),
+        ),
+    ),
+)
+
+META = Member(name="_meta", shape=OBJECT)
+
+TOOL = Shape(
+    says="an object",
+    fits=_object,
+    members=(
+        Member(name="description", shape=TEXT),
+        Member(name="title", shape=TEXT, since="2025-06-18"),
+        Member(
+            name="annotations",
+            since="2025-03-26",
+            shape=Shape(
+                says="an object",
+                fits=_object,
+                members=(
+                    Member(name="title", shape=TEXT),
+                    Member(name="readOnlyHint", shape=BOOLEAN),
+                    Member(name="destructiveHint", shape=BOOLEAN),
+                    Member(name="idempotentHint", shape=BOOLEAN),
+                    Member(name="openWorldHint", shape=BOOLEAN),
+                ),
+            ),
+        ),
+        Member(
+            name="outputSchema",
+            since="2025-06-18",
+            until="2025-11-25",
+            shape=Shape(
+                says="an object schema",
+                fits=_object,
+                members=(Member(name="type", shape=_one_of("object"), required=True),),
+            ),
+        ),
+        Member(name="outputSchema", since="2026-07-28", shape=Shape(says="a schema", fits=_object)),
+        Member(name="icons", shape=ICONS, since="2025-11-25"),
+        Member(
+            name="execution",
+            since="2025-11-25",
+            until="2025-11-25",
+            shape=Shape(
+                says="an object",
+                fits=_object,
+                members=(Member(name="taskSupport", shape=_one_of("forbidden", "optional", "required")),),
+            ),
+        ),
+        Member(name="_meta", shape=OBJECT, since="2025-06-18"),
+    ),
+)
+"""A tool, without its name and its input schema: what is wrong with those is said elsewhere."""
+
+_CAPABILITIES = Member(
+    name="capabilities",
+    required=True,
+    shape=Shape(
+        says="an object",
+        fits=_object,
+        members=(
+            Member(name="tools", shape=_offers("listChanged")),
+            Member(name="prompts", shape=_offers("listChanged")),
+            Member(name="resources", shape=_offers("subscribe", "listChanged")),
+            Member(name="logging", shape=OBJECT),
+            Member(name="completions", shape=OBJECT, since="2025-03-26"),
+            Member(name="tasks", shape=OBJECT, since="2025-11-25", until="2025-11-25"),
+            Member(name="extensions", shape=OBJECTS, since="2026-07-28"),
+            Member(name="experimental", shape=OBJECTS),
+        ),
+    ),
+)
+
+_INSTRUCTIONS = Member(name="instructions", shape=TEXT)
+
+INITIALIZE = Shape(
+    says="an object",
+    fits=_object,
+    members=(
+        _CAPABILITIES,
+        Member(
+            name="serverInfo",
+            required=True,
+            shape=Shape(
+                says="an object",
+                fits=_object,
+                members=(
+                    Member(name="name", shape=TEXT, required=True),
+                    Member(name="version", shape=TEXT, required=True),
+                    Member(name="title", shape=TEXT, since="2025-06-18"),
+                    Member(name="description", shape=TEXT, since="2025-11-25"),
+                    Member(name="websiteUrl", shape=TEXT, since="2025-11-25"),
+                    Member(name="icons", shape=ICONS, since="2025-11-25"),
+                ),
+            ),
+        ),
+        _INSTRUCTIONS,
+        META,
+    ),
+)
+
+_CACHING = (
+    Member(name="ttlMs", required=True, shape=Shape(says="a whole number, 0 or more", fits=_duration)),
+    Member(name="cacheScope", required=True, shape=_one_of("public", "private")),
+)
+
+DISCOVER = Shape(
+    says="an object",
+    fits=_object,
+    members=(
+        Member(name="resultType", required=True, shape=_one_of("complete")),
+        Member(name="supportedVersions", required=True, shape=TEXTS),
+        _CAPABILITIES,
+        *_CACHING,
+        _INSTRUCTIONS,
+        META,
+    ),
+)
+
+_CURSOR = Member(
+    name="nextCursor", shape=Shape(says="a text, or absent", fits=lambda value: value is not None)
+)
+"""A cursor of another type, and a resultType that is none, end the read: tools/pagination says so."""
+
+LIST = Shape(says="an object", fits=_object, members=(_CURSOR, META))
+
+MODERN_LIST = Shape(
+    says="an object",
+    fits=_object,
+    members=(
+        Member(
+            name="resultType",
+            required=True,
+            shape=Shape(says='"complete"', fits=lambda _: True),
+        ),
+        *_CACHING,
+        _CURSOR,
+        META,
+    ),
+)

@@ -1,0 +1,214 @@
+"""Schemas against the rules of JSON Schema, dialect by dialect."""
+
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from driftwatch.checks.keywords import dialect, misuses
+from driftwatch.model import Era, Json, State
+from tests.checks.factories import evidence, judged, schema, surface, tool
+
+NEWEST = "https://json-schema.org/draft/2020-12/schema"
+DRAFT_07 = "http://json-schema.org/draft-07/schema#"
+DRAFT_04 = "http://json-schema.org/draft-04/schema#"
+DRAFT_03 = "http://json-schema.org/draft-03/schema#"
+
+
+def found(revision: str = "2026-07-28", **members: Json) -> list[tuple[str, str]]:
+    """Code and measured value of what is wrong with the schemas of a tool."""
+    era = Era.MODERN if revision == "2026-07-28" else Era.LEGACY
+    result = judged("schema/invalid", evidence(surface(era, tool(**members), revision=revision)))
+    assert result.state is (State.FAILED if result.findings else State.VERIFIED)
+    return [(finding.code, finding.measured) for finding in result.findings]
+
+
+def of_parameter(
+    keywords: Json, revision: str = "2026-07-28", root: dict[str, Json] | None = None
+) -> list[tuple[str, str]]:
+    return found(revision, inputSchema={**schema(a=keywords), **(root or {})})
+
+
+@pytest.mark.parametrize("revision", ["2024-11-05", "2025-06-18", "2025-11-25", "2026-07-28"])
+@pytest.mark.parametrize(
+    ("members", "measured"),
+    [
+        ({"properties": None}, "/inputSchema/properties is null"),
+        ({"properties": []}, "/inputSchema/properties is an empty list"),
+        ({"required": "a"}, '/inputSchema/required is "a"'),
+        ({"required": [1]}, "/inputSchema/required is [1]"),
+        ({"required": True}, "/inputSchema/required is true"),
+        ({"required": ["a", "b", "a", "b"]}, '/inputSchema/required is ["a", "b", "a", …]'),
+    ],
+)
+def test_a_root_that_clients_cannot_read_fails_in_every_revision(
+    revision: str, members: dict[str, Json], measured: str
+) -> None:
+    seen = evidence(surface(Era.LEGACY, tool(inputSchema={"type": "object", **members}), revision=revision))
+    (finding,) = judged("schema/invalid", seen).findings
+    assert (finding.code, finding.measured) == ("keyword", measured)
+    assert "on the official SDKs drop the whole list" in finding.message
+
+
+@pytest.mark.parametrize(
+    ("keywords", "code", "measured"),
+    [
+        ({"enum": "a"}, "keyword", '/enum is "a"'),
+        ({"minimum": "1"}, "keyword", '/minimum is "1"'),
+        ({"exclusiveMinimum": True}, "keyword", "/exclusiveMinimum is true"),
+        ({"multipleOf": 0}, "keyword", "/multipleOf is 0"),
+        ({"maxLength": -1}, "keyword", "/maxLength is -1"),
+        ({"minItems": 1.5}, "keyword", "/minItems is 1.5"),
+        ({"required": True}, "keyword", "/required is true"),
+        ({"description": None}, "keyword", "/description is null"),
+        ({"format": 5}, "keyword", "/format is 5"),
+        ({"pattern": None}, "keyword", "/pattern is null"),
+        ({"examples": "x"}, "keyword", '/examples is "x"'),
+        ({"anyOf": []}, "keyword", "/anyOf is an empty list"),
+        ({"anyOf": {"type": "string"}}, "keyword", "/anyOf is an object"),
+        ({"items": [{"type": "string"}]}, "keyword", "/items is [an object]"),
+        ({"not": "string"}, "keyword", '/not is "string"'),
+        ({"readOnly": "yes"}, "keyword", '/readOnly is "yes"'),
+        ({"$ref": 5}, "keyword", "/$ref is 5"),
+        ({"$defs": []}, "keyword", "/$defs is an empty list"),
+        ({"type": None}, "keyword", "/type is null"),
+        ({"type": []}, "type", "/type is an empty list"),
+        ({"type": "str"}, "type", '/type is "str"'),
+        ({"type": ["string", "date"]}, "type", '/type is ["string", "date"]'),
+        ({"$ref": "#/$defs/nope"}, "reference", '/$ref is "#/$defs/nope"'),
+        ({"$ref": "#/components/schemas/User"}, "reference", '/$ref is "#/components/schemas/User"'),
+    ],
+)
+def test_a_keyword_with_a_value_that_it_cannot_have_fails(
+    keywords: dict[str, Json], code: str, measured: str
+) -> None:
+    assert of_parameter(keywords) == [(code, f"/inputSchema/properties/a{measured}")]
+
+
+def test_every_written_subschema_counts_used_or_not() -> None:
+    deep = {"type": "object", "properties": {"b": {"items": {"anyOf": [{"not": {"minimum": "1"}}]}}}}
+    assert of_parameter(deep)
+    assert of_parameter({}, root={"$defs": {"unused": {"type": "int"}}})
+    assert of_parameter({"if": True, "then": {"type": "int"}})
+    assert found(outputSchema={"type": "object", "properties": {"a": "string"}}) == [
+        ("keyword", '/outputSchema/properties/a is "string"')
+    ]
+
+
+@pytest.mark.parametrize(
+    "keywords",
+    [
+        {"enum": [], "const": None, "default": {"type": "str"}, "examples": [{"minimum": "1"}]},
+        {"x-order": None, "nullable": "yes", "example": 5, "discriminator": []},
+        {"minLength": 0.0, "maximum": 1e300, "multipleOf": 0.01},
+        {"type": ["string", "null"], "additionalItems": "x"},
+        {"$ref": "https://schemas.invalid/a.json"},
+        {"$ref": "#anchor"},
+        {"$ref": "#/properties/a"},
+        {"items": False, "prefixItems": [True]},
+        {"dependentRequired": {"b": ["a"]}, "properties": {"type": {"type": "string"}}},
+    ],
+)
+def test_what_json_schema_allows_is_fine(keywords: dict[str, Json]) -> None:
+    assert of_parameter(keywords) == []
+
+
+@pytest.mark.parametrize(
+    ("declared", "keywords", "valid"),
+    [
+        (NEWEST, {"items": [{}]}, False),
+        (DRAFT_07, {"items": [{}]}, True),
+        (DRAFT_07, {"items": [{"type": "str"}]}, False),
+        (DRAFT_07, {"prefixItems": "x"}, True),
+        (DRAFT_07, {"exclusiveMinimum": True}, False),
+        (DRAFT_04, {"exclusiveMinimum": True}, True),
+        (DRAFT_04, {"examples": "x"}, True),
+        (DRAFT_04, {"minimum": "1"}, False),
+        (DRAFT_03, {"required": True, "type": "any"}, True),
+        ("https://example.org/own-dialect", {"minimum": "1"}, True),
+        (5, {}, False),
+    ],
+)
+def test_a_schema_is_judged_by_the_dialect_that_it_declares(
+    declared: Json, keywords: dict[str, Json], *, valid: bool
+) -> None:
+    assert (of_parameter(keywords, root={"$schema": declared}) == []) is valid
+
+
+@pytest.mark.parametrize(
+    ("revision", "keywords", "valid"),
+    [
+        ("2025-06-18", {"items": [{}]}, True),
+        ("2025-06-18", {"exclusiveMinimum": True}, True),
+        ("2025-06-18", {"minimum": "1"}, False),
+        ("2025-11-25", {"items": [{}]}, False),
+        ("2025-11-25", {"exclusiveMinimum": True}, False),
+    ],
+)
+def test_without_a_declared_dialect_the_revision_decides(
+    revision: str, keywords: dict[str, Json], *, valid: bool
+) -> None:
+    assert (of_parameter(keywords, revision) == []) is valid
+
+
+def test_references_within_a_part_with_an_id_of_its_own_are_left_alone() -> None:
+    part = {"$id": "https://example.org/part", "$ref": "#/$defs/elsewhere"}
+    assert of_parameter(part) == []
+
+
+def test_what_another_check_says_is_not_said_twice() -> None:
+    assert of_parameter("string") == []
+    assert of_parameter({"items": 3}) == []
+    assert found(inputSchema={"type": "array", "items": 3}) == []
+    assert found(inputSchema=None, outputSchema=None) == []
+    assert found("2025-03-26", outputSchema={"type": "int"}) == []
+
+
+def test_a_schema_with_many_faults_is_one_finding_whose_order_is_not_the_servers() -> None:
+    properties = {name: {"type": "str"} for name in "fedcba"}
+    (one,) = found(inputSchema=schema(**properties))
+    assert one == (
+        "type",
+        '/inputSchema/properties/a/type is "str", /inputSchema/properties/b/type is "str" and 4 more',
+    )
+
+
+KEYWORDS = [
+    *("type", "properties", "required", "items", "prefixItems", "anyOf", "not", "if", "additionalProperties"),
+    *("enum", "const", "default", "examples", "minimum", "exclusiveMinimum", "multipleOf", "maxLength"),
+    *("uniqueItems", "title", "$defs", "dependentRequired", "dependentSchemas", "contains", "unknown"),
+]
+values: st.SearchStrategy[Json] = st.sampled_from(
+    [None, True, 3, -1, 1.5, 2.0, "string", "str", "#", [], ["a"], ["a", "a"], ["string", "null"], [1], {}]
+)
+schemas: st.SearchStrategy[Json] = st.recursive(
+    values,
+    lambda inner: (
+        st.dictionaries(st.sampled_from(KEYWORDS), inner, max_size=3)
+        | st.dictionaries(st.sampled_from("ab"), inner, max_size=2)
+        | st.lists(inner, max_size=2)
+    ),
+    max_leaves=15,
+)
+
+
+@pytest.mark.parametrize(
+    ("declared", "validator"),
+    [(NEWEST, jsonschema.Draft202012Validator), (DRAFT_07, jsonschema.Draft7Validator)],
+)
+@given(written=st.dictionaries(st.sampled_from(KEYWORDS), schemas, max_size=4))
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_the_verdict_is_that_of_the_metaschema(
+    declared: str, validator: Any, written: dict[str, Json]
+) -> None:
+    known = dialect({"$schema": declared}, "2026-07-28")
+    assert known is not None
+    wrong = [one for one in misuses(written, "", known) if one.code != "reference"]
+    meta = validator(validator.META_SCHEMA)
+    if meta.is_valid(written):
+        # Draft-07 does not know $defs, but who writes it there means definitions.
+        assert not wrong or all("/$defs" in one.pointer for one in wrong)
+    else:
+        assert wrong
