@@ -2,8 +2,8 @@
 
 import itertools
 from collections.abc import Iterator
-from http import HTTPStatus
 
+from driftwatch.checks import handshake
 from driftwatch.checks.answers import (
     HEADER_MISMATCH,
     UNSUPPORTED_VERSION,
@@ -16,12 +16,8 @@ from driftwatch.checks.messages import envelope_faults, text_faults
 from driftwatch.checks.results import result_faults
 from driftwatch.checks.sources import OWN, rule
 from driftwatch.checks.transport import SERVER_ERRORS, SHUT_STATUSES
-from driftwatch.evidence import Exchange, Missing, Opening, Surface
+from driftwatch.evidence import Exchange, Listing, Missing, Opening, Surface
 from driftwatch.model import Era, Json, Severity
-
-ACCEPTED = 202
-CLIENT_ERRORS = 400
-"""Where the range of statuses begins that refuse."""
 
 
 @check(
@@ -155,37 +151,23 @@ def negotiation(openings: tuple[Opening, ...] | Missing, revision: str, policy: 
 def initialized_ack(
     acknowledgement: Exchange | None,
     session: bool,  # noqa: FBT001 - a part's name
+    listing: Listing | Missing,
 ) -> Verdict:
     """The reply to notifications/initialized: 202 with an empty body.
 
     Why it matters:
         The handshake ends with a notification, and a notification has no answer. Some clients stop right
         there when a 200 or a body comes back, others do not notice: the server works in your client and not
-        in your user's.
+        in your user's. After a server error, or when no reply comes, the official SDKs give up.
 
     How to fix it:
         Answer every notification with 202 and no body at all, also not `null` or `{}`. Where the session is
         lost, let proxies pass `Mcp-Session-Id` in both directions, and send all requests of a session to the
         instance that began it.
     """
-    if acknowledgement is None or acknowledgement.status is None:
-        return NotChecked("notifications/initialized got no reply", "no-reply")
-    status = acknowledgement.status
-    if status in SHUT_STATUSES or status >= SERVER_ERRORS:
-        return NotChecked(f"HTTP {status} to notifications/initialized", "http-status")
-    if status == ACCEPTED and not acknowledgement.size:
-        return ()
-    body = f"{acknowledgement.size} bytes of body" if acknowledgement.size else "no body"
-    if status >= CLIENT_ERRORS:
-        return [_refused(acknowledgement, session=session)]
-    found = Found(
-        code="body" if status == ACCEPTED else "not-202",
-        subject="notifications/initialized",
-        message="The notification that ends the handshake is answered as if it were a request.",
-        expected="HTTP 202, no body",
-        measured=f"HTTP {status}, {body}",
-    )
-    return [found]
+    if acknowledgement is None:
+        return NotChecked("notifications/initialized was not sent", "no-reply")
+    return handshake.judge(acknowledgement, listing, session=session)
 
 
 @check(
@@ -252,29 +234,6 @@ def message_text(exchanges: tuple[Exchange, ...]) -> Verdict:
         server compute the length.
     """
     return once(text_faults(exchanges))
-
-
-def _refused(acknowledgement: Exchange, *, session: bool) -> Found:
-    status, said = acknowledgement.status, acknowledgement.words
-    code, message = "session-lost", "The session is lost a moment after initialize began it: "
-    if status == HTTPStatus.NOT_FOUND and session:
-        message += "the next request met an instance that does not know it."
-    elif status == HTTPStatus.BAD_REQUEST and "session" in said.lower():
-        message += (
-            "its id does not reach the server."
-            if session
-            else "its id did not come with the answer, or nobody gave one."
-        )
-    else:
-        code, message = "refused", "The server refuses the notification that ends the handshake."
-    return Found(
-        severity=Severity.WILL_BREAK,
-        code=code,
-        subject="notifications/initialized",
-        message=message,
-        expected=f"HTTP {ACCEPTED}, no body",
-        measured=f"HTTP {status}: {shown(said)}" if said else f"HTTP {status}",
-    )
 
 
 def _speaks(client: Client, revision: str) -> bool:

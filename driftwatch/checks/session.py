@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Iterator
+from dataclasses import replace
 from http import HTTPStatus
 
 from driftwatch.checks.answers import answered, ok, unheard
@@ -89,8 +90,8 @@ def ended(
             return NotChecked.of(session_after_end)
         return Verified("the server works without sessions")
     silence = unheard(session_after_end)
-    if silence is not None:
-        return silence
+    if silence is not None:  # it is a tools/list, and may fare like the one before
+        return replace(silence, cause="tools/pagination")
     if session_after_end.status == HTTPStatus.NOT_FOUND:
         return ()
     if ok(session_after_end) and session_after_end.answer is None:

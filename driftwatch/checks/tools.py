@@ -1,25 +1,18 @@
 """The tool list as a whole: can it be read to its end, and only with cursors of its own."""
 
-from driftwatch.checks.answers import INVALID_PARAMS, answered, error_code, ok, unheard
+from driftwatch.checks.answers import INVALID_PARAMS, answered, error_code, ok, unheard, unkept
 from driftwatch.checks.base import Found, NotChecked, Verdict, Verified, check, listed, shown
 from driftwatch.checks.sources import item
 from driftwatch.checks.transport import SHUT_STATUSES
-from driftwatch.evidence import Exchange, Fault, Listing
+from driftwatch.evidence import Authorization, Exchange, Fault, Listing, Missing, is_bot_page
 from driftwatch.model import Depth, Era, Severity
 
-_SERVERS_FAULT = frozenset(
-    {
-        *{"repeated-cursor", "page-limit", "page-error", "cursor-type", "not-a-list", "not-a-tool"},
-        *{"tool-limit", "size-limit", "too-large"},
-        *{"encoding", "json", "utf-8", "depth", "envelope", "no-answer"},
-    }
-)
-"""What the server itself did, as against what merely kept this probe from reading on.
-
-A limit that is hit counts: no client reads such a list to its end either.
+_OURS = frozenset({"deadline", "budget", "address", "proxy", "rate-limited"})
+"""Why this probe read no further. Everything else keeps agents from the tools as well, a limit too: no client
+reads such a list to its end.
 """
 
-CLIENT_ERROR = range(400, 500)
+REDIRECTS = range(300, 400)
 
 
 @check(
@@ -29,11 +22,13 @@ CLIENT_ERROR = range(400, 500)
     sources=(item(7),),
     root=True,
 )
-def pagination(listing: Listing) -> Verdict:
+def pagination(
+    listing: Listing, acknowledgement: Exchange | None, authorization: Authorization | Missing
+) -> Verdict:
     """Following `nextCursor` from page to page until the server says that there is no more.
 
     A cursor that is null or absent ends the list; every other one, the empty string included, is sent back as
-    it came.
+    it came. A page that fails, or does not come, is asked for once more.
 
     Why it matters:
         The server chooses the size of its pages. A cursor that comes round again keeps a client asking for
@@ -49,12 +44,17 @@ def pagination(listing: Listing) -> Verdict:
     fault = listing.fault
     if fault is None:
         return NotChecked("the tool list was not read to its end", "incomplete")
-    if not _is_servers_fault(listing, fault):
+    lost = unkept(listing.exchanges[-1], acknowledgement) if listing.exchanges else None
+    if lost is not None:
+        return lost
+    if not _is_servers_fault(listing, fault, authorization):
         return NotChecked(f"the tool list could not be read to its end: {fault.message}", fault.code)
     found = Found(
         code=fault.code,
         subject="tools/list",
-        message=f"The list breaks off after {_pages(listing.pages)}: {fault.message}.",
+        message=f"The list breaks off after {_pages(listing.pages)}: {fault.message}."
+        if listing.pages
+        else f"Agents get no tools: {fault.message}.",
         expected="a last page without nextCursor",
         measured=fault.message,
     )
@@ -118,11 +118,17 @@ def _complete(listing: Listing) -> Verdict:
     return ()
 
 
-def _is_servers_fault(listing: Listing, fault: Fault) -> bool:
+def _is_servers_fault(listing: Listing, fault: Fault, authorization: Authorization | Missing) -> bool:
+    page = listing.exchanges[-1] if listing.exchanges else None
+    if fault.code in _OURS or page is None:
+        return False
     if fault.code != "http-status":
-        return fault.code in _SERVERS_FAULT
-    status = listing.exchanges[-1].status if listing.exchanges else None
-    return status in CLIENT_ERROR and status not in SHUT_STATUSES
+        # Where the answer is there in spite of a fault, it may be whole, and agents may read it.
+        return fault is not page.fault or page.answer is None
+    if page.status in SHUT_STATUSES or is_bot_page(page):
+        return False
+    # A login page is said by auth/challenge.
+    return page.status not in REDIRECTS or isinstance(authorization, Missing)
 
 
 def _pages(number: int) -> str:

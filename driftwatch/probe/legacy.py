@@ -6,7 +6,7 @@ from http import HTTPStatus
 
 from driftwatch.evidence import Exchange, Listing, Missing, Opening, Surface
 from driftwatch.model import Era, Json
-from driftwatch.probe import eras
+from driftwatch.probe import eras, outcome
 from driftwatch.probe.dialogue import ACCEPT, CLIENT_INFO, REVISION_HEADER, SESSION_HEADER, Dialogue, Opened
 from driftwatch.probe.listing import Page, read_list
 from driftwatch.probe.request import Read, Request
@@ -112,7 +112,10 @@ async def _append(dialogue: Dialogue, opened: Opened, request: Request) -> Opene
 
 
 async def acknowledge(dialogue: Dialogue, opened: Opened, *, again: bool = False) -> Handshake:
-    """Send notifications/initialized; how it is taken is judged later and never stops the probe."""
+    """Send notifications/initialized; how it is taken is judged later and never stops the probe.
+
+    It is sent once more on a fresh connection after a server error or a reset. Silence has cost enough time.
+    """
     revision = eras.negotiated(opened.exchange) or ""
     session = opened.reply.session
     # A revision that is no header value cannot be sent back; it is evidence all the same.
@@ -130,6 +133,9 @@ async def acknowledge(dialogue: Dialogue, opened: Opened, *, again: bool = False
         extra=again,
     )
     reply = await dialogue.send(notification)
+    if _may_fare_better(reply.exchange) and await dialogue.wait(reply.exchange):
+        notification = replace(notification, label="initialized:again", extra=True)
+        reply = await dialogue.send(notification, fresh=True)
     return Handshake(
         opened=opened,
         revision=revision,
@@ -137,6 +143,11 @@ async def acknowledge(dialogue: Dialogue, opened: Opened, *, again: bool = False
         headers=headers,
         acknowledgement=reply.exchange,
     )
+
+
+def _may_fare_better(exchange: Exchange) -> bool:
+    timed_out = exchange.fault is not None and exchange.fault.code == "timeout"
+    return outcome.is_transient(exchange) and not timed_out
 
 
 async def _listing(dialogue: Dialogue, handshake: Handshake, *, again: bool = False) -> Listing | Missing:

@@ -87,7 +87,7 @@ def listing(*tools: Json, **changes: Any) -> Listing:
 
 def broken(code: str, **changes: Any) -> Listing:
     """A list that was not read to its end."""
-    return listing(complete=False, fault=fault(code), **changes)
+    return listing(**{"complete": False, "fault": fault(code), **changes})
 
 
 def tool(name: Json = "add_note", **members: Json) -> dict[str, Json]:

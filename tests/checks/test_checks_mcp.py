@@ -124,10 +124,12 @@ def test_an_incomplete_list_is_compared_with_nothing() -> None:
         (204, 0, State.OBSERVED_RISK, "not-202"),
         (400, 20, State.FAILED, "refused"),
         (404, 0, State.FAILED, "refused"),
-        (401, 0, State.NOT_CHECKED, "http-status"),
+        (401, 0, State.FAILED, "refused"),
+        (403, 0, State.FAILED, "refused"),
         (429, 0, State.NOT_CHECKED, "http-status"),
-        (500, 0, State.NOT_CHECKED, "http-status"),
-        (None, 0, State.NOT_CHECKED, "no-reply"),
+        (500, 0, State.FAILED, "http-5xx"),
+        (503, 0, State.FAILED, "http-5xx"),
+        (None, 0, State.FAILED, "no-reply"),
     ],
 )
 def test_the_acknowledgement_is_202_and_empty(
@@ -136,6 +138,44 @@ def test_the_acknowledgement_is_202_and_empty(
     legacy = surface(acknowledgement=exchange("notifications/initialized", status, size=size))
     result = judged("mcp/initialized-ack", evidence(legacy))
     assert (result.state, result.code) == (state, code)
+
+
+@pytest.mark.parametrize(
+    ("status", "code"),
+    [(401, "http-status"), (403, "http-status"), (500, "http-status"), (None, "no-reply")],
+)
+def test_an_acknowledgement_that_fails_with_all_that_follows_is_explained_by_the_list(
+    status: int | None, code: str
+) -> None:
+    legacy = surface(
+        acknowledgement=exchange("notifications/initialized", status),
+        listing=broken("http-status", exchanges=(exchange("tools/list", status or 500),)),
+    )
+    result = judged("mcp/initialized-ack", evidence(legacy))
+    assert (result.state, result.code, result.cause) == (State.NOT_CHECKED, code, "tools/pagination")
+
+
+@pytest.mark.parametrize(
+    ("code", "state"),
+    [
+        ("timeout", State.FAILED),
+        ("reset", State.FAILED),
+        ("deadline", State.NOT_CHECKED),
+        ("budget", State.NOT_CHECKED),
+    ],
+)
+def test_silence_after_the_handshake_counts_where_the_session_goes_on(code: str, state: State) -> None:
+    silent = exchange("notifications/initialized", None, fault=fault(code))
+    result = judged("mcp/initialized-ack", evidence(surface(acknowledgement=silent)))
+    assert (result.state, result.code) == (state, code if state is State.FAILED else "no-reply")
+
+
+def test_an_acknowledgement_may_be_an_error_with_a_status_of_success() -> None:
+    answer = {"jsonrpc": "2.0", "id": None, "error": {"code": -32601, "message": "no such method"}}
+    legacy = surface(acknowledgement=exchange("notifications/initialized", 200, answer=answer, size=80))
+    result = judged("mcp/initialized-ack", evidence(legacy))
+    assert (result.state, result.code) == (State.OBSERVED_RISK, "error")
+    assert result.findings[0].measured == "HTTP 200, error -32601"
 
 
 def test_a_modern_server_has_no_handshake_to_acknowledge() -> None:

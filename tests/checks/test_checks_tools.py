@@ -1,8 +1,12 @@
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
-from driftwatch.evidence import Missing
-from driftwatch.model import Era, State
-from tests.checks.factories import broken, evidence, exchange, judged, listing, surface, tool
+from driftwatch.evidence import Exchange, Missing
+from driftwatch.model import Era, Result, State
+from tests.checks.factories import broken, evidence, exchange, fault, judged, listing, surface, tool
+from tests.checks.test_checks_auth import authorization
 
 
 @pytest.mark.parametrize(
@@ -11,6 +15,7 @@ from tests.checks.factories import broken, evidence, exchange, judged, listing, 
         *("repeated-cursor", "page-limit", "page-error", "cursor-type", "not-a-list", "not-a-tool"),
         *("tool-limit", "size-limit", "too-large"),
         *("encoding", "json", "utf-8", "depth", "envelope", "no-answer"),
+        *("timeout", "reset", "protocol", "headers", "refused", "tls", "certificate"),
     ],
 )
 def test_a_list_that_the_server_breaks_off_is_failed(code: str) -> None:
@@ -18,8 +23,8 @@ def test_a_list_that_the_server_breaks_off_is_failed(code: str) -> None:
     assert (result.state, result.code) == (State.FAILED, code)
 
 
-@pytest.mark.parametrize("code", ["timeout", "reset", "deadline", "rate-limited", "protocol", "headers"])
-def test_a_read_that_was_cut_short_says_nothing_about_the_list(code: str) -> None:
+@pytest.mark.parametrize("code", ["deadline", "budget", "rate-limited", "address", "proxy"])
+def test_a_read_that_the_probe_itself_cut_short_says_nothing_about_the_list(code: str) -> None:
     result = judged("tools/pagination", evidence(surface(listing=broken(code))))
     assert (result.state, result.code, result.cause) == (State.NOT_CHECKED, code, None)
 
@@ -32,14 +37,51 @@ def test_a_read_that_was_cut_short_says_nothing_about_the_list(code: str) -> Non
         (401, State.NOT_CHECKED),
         (403, State.NOT_CHECKED),
         (429, State.NOT_CHECKED),
-        (500, State.NOT_CHECKED),
-        (302, State.NOT_CHECKED),
+        (500, State.FAILED),
+        (503, State.FAILED),
+        (302, State.FAILED),
     ],
 )
 def test_the_status_of_a_failing_page_decides_whose_fault_it_is(status: int, state: State) -> None:
     page = exchange("tools/list", status)
     result = judged("tools/pagination", evidence(surface(listing=broken("http-status", exchanges=(page,)))))
     assert (result.state, result.code) == (state, "http-status")
+
+
+def test_a_list_that_never_comes_keeps_agents_from_the_tools() -> None:
+    never = broken("timeout", tools=(), pages=0)
+    (finding,) = judged("tools/pagination", evidence(surface(listing=never))).findings
+    assert finding.message == "Agents get no tools: there was a timeout."
+
+
+def test_a_list_that_may_be_cut_and_may_be_whole_is_not_the_servers_fault() -> None:
+    cut = fault("reset")
+    page = exchange("tools/list", fault=cut, answer={"jsonrpc": "2.0", "id": 1, "result": {"tools": []}})
+    seen = surface(listing=broken("reset", fault=cut, exchanges=(page,)))
+    assert judged("tools/pagination", evidence(seen)).state is State.NOT_CHECKED
+    certain = surface(listing=broken("reset", fault=cut, exchanges=(replace(page, answer=None),)))
+    assert judged("tools/pagination", evidence(certain)).state is State.FAILED
+
+
+def test_a_list_behind_a_login_page_or_bot_protection_is_not_the_servers_fault() -> None:
+    def judge(page: Exchange, **seen: Any) -> Result:
+        shut = surface(listing=broken("http-status", exchanges=(page,)))
+        return judged("tools/pagination", evidence(shut, **seen))
+
+    login = exchange("tools/list", 302, headers=(("location", "/login"),))
+    assert judge(login, authorization=authorization()).state is State.NOT_CHECKED
+    page = exchange("tools/list", 503, headers=(("cf-mitigated", "challenge"),))
+    assert judge(page).state is State.NOT_CHECKED
+
+
+def test_a_list_that_is_lost_with_its_session_has_the_handshake_for_a_cause() -> None:
+    page = exchange("tools/list", 404)
+    lost = surface(
+        listing=broken("http-status", exchanges=(page,)),
+        acknowledgement=exchange("notifications/initialized", 404),
+    )
+    result = judged("tools/pagination", evidence(lost))
+    assert (result.state, result.cause) == (State.NOT_CHECKED, "mcp/initialized-ack")
 
 
 def test_every_check_of_the_tools_waits_for_a_complete_list() -> None:

@@ -129,15 +129,20 @@ async def _in_chunks(body: bytes) -> AsyncIterator[bytes]:
 
 
 @pytest.mark.parametrize(
-    ("ends", "complete"),
+    ("ends", "state"),
     [
-        pytest.param(lambda answer: answer, True, id="with-its-length"),
-        pytest.param(lambda answer: answer.but(measured=False), False, id="without-length"),
-        pytest.param(lambda answer: answer.but(body=b"", later=_in_chunks(answer.body)), False, id="chunked"),
+        pytest.param(lambda answer: answer, State.VERIFIED, id="with-its-length"),
+        pytest.param(lambda answer: answer.but(measured=False), State.NOT_CHECKED, id="without-length"),
+        pytest.param(
+            # No client reads what lacks its last chunk.
+            lambda answer: answer.but(body=b"", later=_in_chunks(answer.body)),
+            State.FAILED,
+            id="chunked",
+        ),
     ],
 )
 async def test_no_close_notify(
-    watch: Watching, ca_file: Path, ends: Callable[[Answer], Answer], complete: object
+    watch: Watching, ca_file: Path, ends: Callable[[Answer], Answer], state: State
 ) -> None:
     def after(incoming: Incoming, answer: Answer) -> Answer:
         if incoming.rpc_method != "tools/list":
@@ -150,12 +155,12 @@ async def test_no_close_notify(
         watched.server.after = after
         await watched.look(6)
         assert watched.state("transport/endpoint") == VERIFIED
-        if complete:
+        assert watched.state("tools/pagination")[0] is state
+        if state is State.VERIFIED:
             assert watched.pairs == before
             assert watched.alerts == []
         else:
             assert watched.pairs == [None]
-            assert watched.state("tools/pagination")[0] is not State.VERIFIED
             assert len(watched.messages) == 1
             watched.server.after = None
             await watched.look()
@@ -201,3 +206,30 @@ async def test_list_without_end(watch: Watching, answer: Callable[[Incoming], An
         assert watched.state("tools/pagination")[0] is not State.VERIFIED
         assert watched.pairs == [None]
         assert len(watched.messages) == 1
+
+
+@pytest.mark.parametrize(
+    ("method", "answer", "check"),
+    [
+        pytest.param("tools/list", Answer(status=500), "tools/pagination", id="list-500"),
+        pytest.param("tools/list", Answer(cut=True), "tools/pagination", id="list-cut"),
+        pytest.param("notifications/initialized", Answer(status=500), "mcp/initialized-ack", id="ack-500"),
+        pytest.param("notifications/initialized", Answer(cut=True), "mcp/initialized-ack", id="ack-cut"),
+    ],
+)
+async def test_agents_get_no_tools_is_one_message(
+    watch: Watching, method: str, answer: Answer, check: str
+) -> None:
+    async with watch(Mcp()) as watched:
+        before = watched.pairs
+        watched.server.before = to(method, lambda _: answer)
+        await watched.look(2)
+        assert watched.alerts == []  # twice may be a restart
+        await watched.look(6)
+        assert watched.state(check)[0] is State.FAILED
+        assert len(watched.messages) == 1
+        watched.server.before = None
+        await watched.look(4)
+        assert watched.state(check) == VERIFIED
+        assert watched.pairs == before
+        assert len(watched.messages) == 2

@@ -2,7 +2,11 @@
 
 import itertools
 from collections.abc import Callable
+from dataclasses import replace
 
+from driftwatch.model import Era
+from driftwatch.probe import Limits
+from tests.servers.raw import STALL
 from tests.specimens.http import Answer, Incoming
 from tests.specimens.mcp import TOOLS, Json, Mcp, refusal, tool
 from tests.specimens.specimen import FAILED, NOT_CHECKED, VERIFIED, Specimen
@@ -55,6 +59,10 @@ def _refuses_list(status: int) -> Callable[[], Mcp]:
         return refusal(incoming.rpc, -32001, "not now", status=status)
 
     return lambda: Mcp(before=before)
+
+
+def _to_list(answer: Answer) -> Callable[[], Mcp]:
+    return lambda: Mcp(before=lambda _, asked: answer if asked.rpc_method == "tools/list" else None)
 
 
 def _empty_string_cursor(cursor: Json) -> Json:
@@ -137,11 +145,33 @@ LISTS = (
         blocked=INCOMPLETE,
     ),
     Specimen(
+        name="list-cut",
+        deviation="the connection is closed without a word whenever the list is asked for",
+        make=_to_list(Answer(cut=True)),
+        expect={
+            "tools/pagination": (FAILED, "reset"),
+            "session/ended": (NOT_CHECKED, "reset"),
+        },
+        blocked=INCOMPLETE,
+    ),
+    Specimen(
+        name="list-hangs",
+        deviation="the list never comes",
+        make=lambda: replace(_to_list(Answer(script=(STALL,)))(), modern=False),
+        eras=(Era.LEGACY,),
+        expect={
+            "tools/pagination": (FAILED, "timeout"),
+            "session/ended": (NOT_CHECKED, "timeout"),
+        },
+        blocked=INCOMPLETE,
+        target={"limits": Limits(timeout_s=2)},
+    ),
+    Specimen(
         name="list-503",
         deviation="503 to the list alone",
         make=_refuses_list(503),
         expect={
-            "tools/pagination": (NOT_CHECKED, "http-status"),
+            "tools/pagination": (FAILED, "http-status"),
             "session/ended": (NOT_CHECKED, "http-5xx"),
         },
         blocked=INCOMPLETE,

@@ -52,6 +52,19 @@ def _acknowledges(answer: Answer) -> Callable[[], Mcp]:
     return lambda: Mcp(before=before)
 
 
+class _StumblesOnce:
+    """A server error to the first notification."""
+
+    def __init__(self) -> None:
+        self.stumbled = False
+
+    def __call__(self, _: Mcp, incoming: Incoming) -> Answer | None:
+        if self.stumbled or incoming.rpc_method != "notifications/initialized":
+            return None
+        self.stumbled = True
+        return Answer(status=503)
+
+
 class _LosesSession:
     """Forgets the first session after the handshake, as a restart or another instance would."""
 
@@ -244,6 +257,35 @@ PROTOCOL = (
         deviation="the notification is refused",
         make=_acknowledges(Answer(status=400)),
         expect={"mcp/initialized-ack": (FAILED, "refused")},
+    ),
+    Specimen(
+        name="initialized-500",
+        deviation="a server error to the notification, whenever it is sent",
+        make=_acknowledges(Answer(status=500)),
+        expect={"mcp/initialized-ack": (FAILED, "http-5xx")},
+    ),
+    Specimen(
+        name="initialized-403",
+        deviation="the notification alone is forbidden",
+        make=_acknowledges(Answer(status=403)),
+        expect={"mcp/initialized-ack": (FAILED, "refused")},
+    ),
+    Specimen(
+        name="initialized-cut",
+        deviation="the connection is closed without a word after the notification",
+        make=_acknowledges(Answer(cut=True)),
+        expect={"mcp/initialized-ack": (FAILED, "reset")},
+    ),
+    Specimen(
+        name="initialized-error",
+        deviation="the notification is answered 200 with a JSON-RPC error",
+        make=_acknowledges(as_json('{"jsonrpc":"2.0","id":null,"error":{"code":-32601,"message":"no"}}')),
+        expect={"mcp/initialized-ack": (RISK, "error")},
+    ),
+    Specimen(
+        name="initialized-503-once",
+        deviation="none: a server error to the first notification only",
+        make=lambda: Mcp(before=_StumblesOnce()),
     ),
     Specimen(
         name="session-lost-once",
