@@ -21,6 +21,9 @@ _NETWORK = frozenset(
 )
 """Faults that cut an answer off: they say nothing about what it would have been."""
 
+_SPENT = "tools/pagination"
+"""The root check that explains it; where nothing is wrong with that one, it explains nothing."""
+
 
 def unheard(exchange: Exchange, *, within_session: bool = False) -> NotChecked | None:
     """Why an answer says nothing about the rule it was asked for; None when it does.
@@ -31,7 +34,8 @@ def unheard(exchange: Exchange, *, within_session: bool = False) -> NotChecked |
     status, fault = exchange.status, exchange.fault
     if status is None or (fault is not None and fault.code in _NETWORK):
         code, what = (fault.code, fault.message) if fault else ("no-answer", "no answer came")
-        return NotChecked(f"no answer to judge: {what}", code)
+        # What comes after the tool list has no time left, where that one took it all.
+        return NotChecked(f"no answer to judge: {what}", code, _SPENT if code == "deadline" else None)
     if is_bot_page(exchange):
         return NotChecked(f"a bot-protection page came instead of an answer (HTTP {status})", "bot-page")
     if status == HTTPStatus.UNAUTHORIZED or (

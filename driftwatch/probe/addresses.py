@@ -12,7 +12,7 @@ from driftwatch.probe.place import place
 SHORTEST_S = 0.1
 """With less time than this nothing is tried: the answer would depend on how busy this machine is."""
 
-NO_TIME = Missing("no time was left to try every address", "deadline")
+NO_TIME = Missing("no time was left to try every address", "deadline", "tools/pagination")
 
 
 async def knock(

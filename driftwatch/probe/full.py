@@ -187,7 +187,9 @@ def _not_ended(delete: Exchange) -> Missing:
     if delete.status == HTTPStatus.METHOD_NOT_ALLOWED:
         return Missing("the server does not let clients end sessions (405)", "no-delete")
     if delete.fault is not None:
-        return Missing(f"the session could not be ended: {delete.fault.message}", delete.fault.code)
+        # Where no time was left for it, the list is what took it, if anything is wrong with that one.
+        cause = "tools/pagination" if delete.fault.code == "deadline" else None
+        return Missing(f"the session could not be ended: {delete.fault.message}", delete.fault.code, cause)
     return Missing(f"the session could not be ended: HTTP {delete.status} to DELETE", "not-ended")
 
 

@@ -22,7 +22,7 @@ _PAGES = {Era.MODERN: 3, Era.LEGACY: 1}
 _BROKEN = frozenset({"refused", "reset", "timeout", "http-5xx", "tls", "certificate", "protocol"})
 """What says that an instance is gone; other refusals may be meant for whoever asks again and again."""
 
-NO_TIME = Missing("no time was left for further connections", "deadline")
+NO_TIME = Missing("no time was left for further connections", "deadline", "tools/pagination")
 OLD_TRANSPORT = Missing("not asked over the old HTTP+SSE transport", "not-applicable")
 
 

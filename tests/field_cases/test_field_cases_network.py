@@ -18,6 +18,7 @@ from driftwatch.model import State
 from driftwatch.probe import Limits
 from driftwatch.probe.address import Address
 from tests.servers import certificates
+from tests.servers.raw import STALL
 from tests.specimens.http import Answer, Incoming
 from tests.specimens.mcp import Mcp, refusal
 from tests.specimens.replay import VERIFIED, Watching, one_message, to
@@ -233,3 +234,13 @@ async def test_agents_get_no_tools_is_one_message(
         assert watched.state(check) == VERIFIED
         assert watched.pairs == before
         assert len(watched.messages) == 2
+
+
+async def test_a_list_that_takes_all_the_time_explains_what_was_not_asked_after_it(watch: Watching) -> None:
+    async with watch(Mcp(), limits=Limits(timeout_s=2, deadline_s=4)) as watched:
+        watched.server.before = to("tools/list", lambda _: Answer(script=(STALL,)))
+        report = await watched.look(3)
+        assert watched.state("tools/pagination") == (State.FAILED, "timeout")
+        assert len(watched.alerts) == 1
+        late = [result for result in report.results if result.code == "deadline"]
+        assert {result.cause for result in late} == {"tools/pagination"}
