@@ -130,22 +130,27 @@ def title(sections: Sequence[Section]) -> str:
 
 
 def tally(sections: Sequence[Section]) -> str:
-    """``2 down, 1 toolset changed``."""
-    counts: Counter[str] = Counter()
+    """``2 down, 1 toolset changed``: of how many servers each is told, as the lists under it have it."""
+    return ", ".join(f"{len(servers)} {what}" for what, servers in _servers(sections).items())
+
+
+def _servers(sections: Sequence[Section]) -> dict[str, dict[str, None]]:
+    """What happened, and the names of the servers to which it did."""
+    names: dict[str, dict[str, None]] = {}
     for section in sections:
         for note in section.notes:
-            counts[note.tally] += len(section.servers)
-    return ", ".join(f"{number} {what}" for what, number in counts.items())
+            names.setdefault(note.tally, {}).update(dict.fromkeys(section.servers))
+    return names
 
 
 def lay_out(sections: Sequence[Section], voice: Voice, footer: str, limit: int) -> tuple[Block, ...]:
     """The blocks of the body: as much as fits into ``limit`` characters as text."""
-    ending = _ending(sections, footer)
+    ending = _ending(sections, voice, footer)
     for room in _ROOMS:
         blocks = _fitting(_blocks(sections, voice, room), limit - len(text((ending,))))
         if blocks is not None:
             return (*blocks, ending)
-    return _list(sections, footer, limit)
+    return _list(sections, voice, footer, limit)
 
 
 def _fitting(blocks: Iterator[Block], room: int) -> list[Block] | None:
@@ -230,14 +235,14 @@ def _release(note: Note) -> Line | None:
     return Line(Role.FACT, note.release.fact) if note.release else None
 
 
-def _ending(sections: Sequence[Section], footer: str) -> Block:
+def _ending(sections: Sequence[Section], voice: Voice, footer: str) -> Block:
     servers = [server for section in sections for server in section.servers if server != MONITOR]
-    command = f"driftwatch history {quote(servers[0])}" if len(servers) == 1 else "driftwatch status"
-    more = (Line(Role.FACT, f"More: {command}"),) if servers else ()
+    words = f"history {quote(servers[0])}" if len(servers) == 1 else "status"
+    more = (Line(Role.FACT, f"More: {voice.command(words)}"),) if servers else ()
     return (*more, Line(Role.FOOTER, footer))
 
 
-def _list(sections: Sequence[Section], footer: str, limit: int) -> tuple[Block, ...]:
+def _list(sections: Sequence[Section], voice: Voice, footer: str, limit: int) -> tuple[Block, ...]:
     """One line for each note, as many as fit."""
     summary = _summary(sections, single=True)
     lines = [
@@ -245,7 +250,7 @@ def _list(sections: Sequence[Section], footer: str, limit: int) -> tuple[Block, 
         for section in sections
         for note in section.notes
     ]
-    ending = _ending(sections, footer)
+    ending = _ending(sections, voice, footer)
     for shown in range(len(lines) - 1, 0, -1):
         blocks = (summary, (*lines[:shown], Line(Role.REST, f"+{len(lines) - shown} more")), ending)
         if len(text(blocks)) <= limit:
@@ -261,15 +266,10 @@ def _heading(section: Section) -> str:
 
 def _summary(sections: Sequence[Section], *, single: bool) -> Block:
     """``2 failed: api-a, api-b``, a line for what happened to several; with ``single`` one for everything."""
-    names: dict[str, dict[str, None]] = {}
-    places: Counter[str] = Counter()
-    for section in sections:
-        for what in dict.fromkeys(note.tally for note in section.notes):
-            names.setdefault(what, {}).update(dict.fromkeys(section.servers))
-            places[what] += 1
+    places = Counter(what for section in sections for what in {note.tally for note in section.notes})
     return tuple(
         Line(Role.TEXT, f"{len(servers)} {what}: {within(servers, LINE_LIMIT)}")
-        for what, servers in names.items()
+        for what, servers in _servers(sections).items()
         if single or places[what] > 1
     )
 

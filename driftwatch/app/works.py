@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
-from datetime import timedelta, tzinfo
+from datetime import timedelta
 
 from driftwatch.alerts.outbox import Outbox
 from driftwatch.alerts.ping import ping
@@ -53,6 +53,7 @@ class Works:
     ) -> None:
         """Nothing happens before ``run``; the servers are imported by then. ``chores`` are further ones."""
         config = wiring.config
+        channels, voice, group_wait = _sending(config)
         self._store = store
         self._outside = outside
         self.wiring = wiring
@@ -67,10 +68,10 @@ class Works:
         self.outbox = Outbox(
             store=store,
             sender=outside.sender,
-            channels=config.channels,
+            channels=channels,
             clock=outside.clock,
-            voice=Voice(zone=config.monitor.timezone),
-            group_wait=config.alerts.group_wait,
+            voice=voice,
+            group_wait=group_wait,
         )
         self.faults = StorageFaults(
             store=store,
@@ -182,8 +183,8 @@ class Works:
         """Put another wiring in force, whose servers are imported."""
         self.watch(wiring, due_times=wiring.due_times)
         if _sending(wiring.config) != _sending(self.wiring.config):
-            channels, zone, group_wait = _sending(wiring.config)
-            self.outbox.configure(channels, voice=Voice(zone=zone), group_wait=group_wait)
+            channels, voice, group_wait = _sending(wiring.config)
+            self.outbox.configure(channels, voice=voice, group_wait=group_wait)
         self.wiring = wiring
         self.wake()
 
@@ -258,6 +259,7 @@ class Works:
             await asyncio.sleep(HEALTH_EVERY.total_seconds())
 
 
-def _sending(config: Config) -> tuple[tuple[Channel, ...], tzinfo, timedelta]:
+def _sending(config: Config) -> tuple[tuple[Channel, ...], Voice, timedelta]:
     """What the outbox knows of the configuration."""
-    return config.channels, config.monitor.timezone, config.alerts.group_wait
+    voice = Voice(zone=config.monitor.timezone, option=config.option)
+    return config.channels, voice, config.alerts.group_wait

@@ -1,5 +1,6 @@
 """What can be wrong with one reply over HTTP, as findings of the transport family."""
 
+import re
 from collections.abc import Iterable, Sequence
 from urllib.parse import urljoin, urlsplit
 
@@ -14,6 +15,8 @@ MEDIA_TYPES = ("application/json", EVENT_STREAM)
 
 KEEPS_METHOD = frozenset({307, 308})
 REDIRECTS = frozenset({301, 302, 303}) | KEEPS_METHOD
+
+_QUOTED_STRING = re.compile(r'"(?:[^"\\]|\\.)*"?')
 
 REFUSED_ACCEPT = 406
 REFUSED_TYPE = 415
@@ -46,6 +49,11 @@ def _destination(exchange: Exchange, location: str) -> tuple[str, str, Severity 
     if exchange.status not in KEEPS_METHOD:
         return "method-lost", "The URL redirects in a way that turns a POST into a GET.", None
     return "same-origin", "The URL redirects to another address of the same server.", Severity.HEADS_UP
+
+
+def names_several_types(reply: Exchange) -> bool:
+    """Whether a Content-Type is a list; a comma inside the quotes of a parameter makes none."""
+    return "," in _QUOTED_STRING.sub("", reply.header("content-type") or "")
 
 
 def mistyped_alike(media_type: str | None, opening: Exchange) -> NotChecked | None:

@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from driftwatch.store.ports import Reader, ServerRecord, Tx
     from driftwatch.store.sqlite import SqliteStore
 
-PLACES = ("config.toml", "/etc/driftwatch/config.toml")
-"""Where a configuration is looked for without --config and without DRIFTWATCH_CONFIG."""
-
 ConfigOption = Annotated[
     Path | None,
     typer.Option(
@@ -55,11 +52,15 @@ BaselineOption = Annotated[
 
 def is_configured(path: Path | None) -> bool:
     """Whether a configuration is named, or lies where one is looked for."""
+    from driftwatch.config.files import PLACES
+
     return path is not None or any(Path(place).exists() for place in PLACES)
 
 
 def find_config(path: Path | None) -> Path:
     """The configuration file to use. Raises UsageError when there is none."""
+    from driftwatch.config.files import PLACES
+
     if path is not None:
         return path
     for place in map(Path, PLACES):

@@ -10,6 +10,9 @@ from pathlib import Path
 
 from driftwatch.config.quantities import InvalidValueError
 
+PLACES = ("config.toml", "/etc/driftwatch/config.toml")
+"""Where a configuration is looked for without --config and without DRIFTWATCH_CONFIG."""
+
 MAX_FILE_BYTES = 16 * 2**20
 MAX_SECRET_BYTES = 64 * 1024
 

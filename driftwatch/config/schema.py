@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from pydantic import Field, PrivateAttr, ValidationInfo, field_validator, model_validator
 
 from driftwatch.config.alerting import Alerts, Channel
 from driftwatch.config.cautions import cautions
+from driftwatch.config.files import PLACES
 from driftwatch.config.server import Server
 from driftwatch.config.service import Heartbeat, Hook, Http, Monitor, Storage
 from driftwatch.config.shown import as_toml, secret_values, shown
@@ -96,6 +98,13 @@ class Config(Table):
     def files(self) -> tuple[Path, ...]:
         """The configuration file and every file with a secret that it names; empty without a file."""
         return self._files
+
+    @property
+    def option(self) -> str:
+        """What commands need to find it: `` -c FILE``; empty where it lies in a place that they look in."""
+        if not self._files or self._files[0] in {Path(place).absolute() for place in PLACES}:
+            return ""
+        return f" -c {quote(str(self._files[0]))}"
 
     @property
     def warnings(self) -> tuple[str, ...]:

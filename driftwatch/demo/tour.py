@@ -11,6 +11,7 @@ from driftwatch import config as configuration
 from driftwatch import deploys
 from driftwatch.alerts.outbox import Outbox
 from driftwatch.alerts.route import ChannelRule
+from driftwatch.alerts.wording import Voice
 from driftwatch.app import Outside, Service, open_store, rollouts, server_record, watched
 from driftwatch.clock import SystemClock
 from driftwatch.config import Config
@@ -134,6 +135,7 @@ async def _show(sample: SampleServer, port: int, config: Config, outside: Outsid
                 sender=outside.sender,
                 channels=config.channels,
                 clock=outside.clock,
+                voice=Voice(option=config.option),
                 group_wait=timedelta(0),
             )
 

@@ -93,6 +93,13 @@ class Body:
             self.answer = decoded.value
             self._remark(decoded.remarks)
 
+    def blame_length(self, length: str | None) -> None:
+        """More came than the Content-Length says: where what it leaves is no JSON, that is the reason."""
+        if length is None or self.fault is None or (self.fault.code != "json" and self.size):
+            return
+        what = f"its Content-Length of {length} is too small (more came): {self.fault.message}"
+        self.fault = replace(self.fault, message=what)
+
     async def _read_json(self, wanted: Json, first: bytes) -> None:
         raw = first + await self.read_whole()
         if not raw:

@@ -57,14 +57,20 @@ def blocked(exchange: Exchange) -> Outcome | None:
     if status == HTTPStatus.FORBIDDEN:
         return _outcome(exchange, "forbidden", f"HTTP 403 to {_asked(exchange)}{_said(exchange)}")
     if status == HTTPStatus.TOO_MANY_REQUESTS:
-        wait = exchange.header("retry-after")
-        pause = f", and it asks for a pause of {wait[:40]}" if wait else ""
-        return _outcome(exchange, "rate-limited", f"HTTP 429: the server limits how often it is asked{pause}")
+        what = "HTTP 429: the server limits how often it is asked"
+        return _outcome(exchange, "rate-limited", f"{what}{_pause(exchange.header('retry-after'))}")
     if status in SERVER_ERROR:
         return _outcome(exchange, "http-5xx", f"HTTP {status} to {_asked(exchange)}{_said(exchange)}")
     if status in _REDIRECTS and exchange.header("location") is not None:
         return _outcome(exchange, "redirect", _redirect(exchange))
     return None
+
+
+def _pause(wanted: str | None) -> str:
+    """What a Retry-After asks for: seconds, or the time of a day (RFC 9110, section 10.2.3)."""
+    if not wanted:
+        return ""
+    return f", and it asks for a pause {f'of {wanted} s' if wanted.isdecimal() else f'until {wanted}'}"[:80]
 
 
 def wants_certificate(exchange: Exchange) -> bool:

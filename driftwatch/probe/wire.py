@@ -320,6 +320,7 @@ class Wire:
         if surplus:
             message = "more came after the end of the reply, against its own length"
             recording.remarks.append(Remark(code="wrong-length", message=message))
+            body.blame_length(headers.first(recording.received, "content-length"))
         if body.complete and connection.cut:
             what = "the answer may be cut: the reply has no length, and TLS ended without a goodbye"
             raise Broken("reset", "body", what)

@@ -62,6 +62,14 @@ def test_a_rejected_configuration_names_some_problems_and_what_to_do(event: Any)
     assert "driftwatch config check" in composed.body
 
 
+def test_commands_in_a_message_name_a_configuration_that_they_would_not_find(event: Any) -> None:
+    incident = {"id": "1a2b3c4d", "subject": "check:tls/chain", "value": "failed:expired"}
+    reminder = event(EventKind.REMINDER, incidents=[incident], acked=[], stale=[])
+    body = compose([reminder], SLACK, voice=Voice(option=" -c demo/config.toml")).body
+    assert "`driftwatch ack 1a2b3c4d -c demo/config.toml`" in body
+    assert "More: driftwatch history api-prod -c demo/config.toml" in body
+
+
 @pytest.mark.parametrize("kind", sorted(EventKind))
 def test_no_kind_fails_without_details_or_a_server(event: Any, kind: EventKind) -> None:
     bare = event(kind, server=None, subject=None, before=None, after=None)

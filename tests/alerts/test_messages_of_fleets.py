@@ -46,6 +46,27 @@ dw:6abaaee5
     )
 
 
+def test_a_title_counts_servers_as_the_lists_below_it_do(event: Any, message: Message) -> None:
+    over = [
+        event(
+            EventKind.RECOVERY,
+            Level.INFO,
+            server=server,
+            subject=f"check:{check}",
+            before="failed:loop",
+            after="verified",
+            since=NOON - timedelta(days=2),
+        )
+        for server, check in (
+            ("api", "tools/pagination"),
+            ("api", "transport/content-type"),
+            ("docs", "tls/chain"),
+        )
+    ]
+    told = message(*over)
+    assert told.startswith("[driftwatch] 2 servers: 2 recovered\n\n2 recovered: api, docs\n")
+
+
 def test_more_servers_than_fit(event: Any, message: Message) -> None:
     checks = [
         event(

@@ -51,7 +51,7 @@ def test_a_server_that_is_back(event: Any, message: Message) -> None:
 
 transport/endpoint: failed (refused) -> verified
 It lasted 2 h 13 min: 2026-11-02 09:46 to 11:59 UTC (10:46 to 12:59 Europe/Berlin).
-31 checks that it had blocked can be checked again.
+What was not checked because of it can be checked again.
 
 More: driftwatch history api-prod
 dw:1fdf6801

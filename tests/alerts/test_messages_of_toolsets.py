@@ -5,6 +5,8 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+import pytest
+
 from driftwatch.model import EventKind, Level
 from tests.alerts.told import NEW, NOON, OLD, Message, change, drift
 
@@ -62,7 +64,7 @@ def test_a_parameter_made_required(event: Any, message: Message) -> None:
 Toolset (modern): dw1:a1a1a1a1.b2b2b2b2 -> dw1:c3c3c3c3.d4d4d4d4
 - "search": parameter "region" (string) is now required.
 Since: 2026-11-02 11:59 UTC (12:59 Europe/Berlin)
-Affected: existing callers, whose calls fail
+Affected: existing callers that leave it out
 Baseline: still the old list, until the new one is accepted
 Fix: If the change was meant, accept the new list and tell the callers; if not, roll back.
 
@@ -88,7 +90,7 @@ Toolset (modern): dw1:a1a1a1a1.b2b2b2b2 -> dw1:c3c3c3c3.d4d4d4d4
 - compatible: new tool "suggest".
 - text: "search": title "Search" -> "Find".
 Since: 2026-11-02 11:59 UTC (12:59 Europe/Berlin)
-Affected: existing callers: what is marked breaking fails for them
+Affected: existing callers that send what is no longer accepted; see what is marked breaking
 Baseline: still the old list, until the new one is accepted
 Fix: If the change was meant, accept the new list and tell the callers; if not, roll back.
 
@@ -285,3 +287,36 @@ def test_an_earlier_list_that_is_not_the_accepted_one_is_called_so(event: Any, m
     told = message(back)
     assert told.startswith("[driftwatch] api-prod: an earlier toolset is back - 1 tool removed (breaking)\n")
     assert "Baseline: still the old list, until the new one is accepted" in told
+
+
+@pytest.mark.parametrize(
+    ("kinds", "affected"),
+    [
+        (["tool-removed"], "existing callers, whose calls fail"),
+        (["tool-renamed", "limit-tightened"], "existing callers, whose calls fail"),
+        (["limit-tightened"], "existing callers that send what is no longer accepted"),
+        (["values-removed", "type-narrowed"], "existing callers that send what is no longer accepted"),
+        (["parameter-dropped"], "existing callers that still send it"),
+        (["required", "values-removed"], "existing callers whose calls no longer fit"),
+        (["rule-changed"], "existing callers whose calls no longer fit"),
+        (["output-type-changed"], "readers of the tools' results that rely on what changed"),
+        (
+            ["tool-removed", "output-removed"],
+            "existing callers, whose calls fail; readers of the tools' results that rely on what changed",
+        ),
+        (["prompt-removed"], "clients that use what changed"),
+    ],
+)
+def test_who_is_hurt_depends_on_what_broke(
+    event: Any, message: Message, kinds: list[str], affected: str
+) -> None:
+    changes = [change(kind, "breaking", f'"search": {kind}.') for kind in kinds]
+    assert f"\nAffected: {affected}\n" in message(drift(event, *changes))
+
+
+def test_more_harm_is_said_of_the_annotations_and_not_of_a_text(event: Any, message: Message) -> None:
+    flipped = change(
+        "annotation", "text", '"wipe": annotation destructiveHint is now true.', flags=("widens-harm",)
+    )
+    told = message(drift(event, flipped))
+    assert '\nLook at "search": the annotations allow more harm than before.\n' in told

@@ -116,6 +116,7 @@ def test_a_closed_door_does_not_tell_whether_the_url_redirects(status: int) -> N
         "Application/JSON; Charset=UTF-8",
         "text/event-stream;charset=utf-8",
         "application/json, application/json",
+        'application/json;x="a, text/html"',
     ],
 )
 def test_both_content_types_are_right_in_every_spelling(content_type: str) -> None:
@@ -123,9 +124,22 @@ def test_both_content_types_are_right_in_every_spelling(content_type: str) -> No
     assert result.state is State.VERIFIED
 
 
-def test_a_doubled_media_type_is_remarked() -> None:
-    result = judged("transport/content-type", opened(exchange(content_type="application/json, text/html")))
-    assert result.reason == "the header names its media type twice"
+@pytest.mark.parametrize(
+    ("content_type", "is_list"),
+    [
+        ("application/json, text/html", True),
+        ("application/json, application/json", True),
+        ('application/json;x="a", text/html', True),
+        ('application/json;x="a, text/html"', False),
+        (r'application/json;x="a\", text/html"', False),
+        ('application/json;x="a, text/html', False),
+        ("application/json; charset=utf-8", False),
+    ],
+)
+def test_a_header_with_more_than_one_media_type_is_remarked(content_type: str, *, is_list: bool) -> None:
+    result = judged("transport/content-type", opened(exchange(content_type=content_type)))
+    assert result.state is State.VERIFIED
+    assert result.reason == ("the header names more than one media type" if is_list else None)
 
 
 @pytest.mark.parametrize(

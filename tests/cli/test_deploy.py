@@ -270,7 +270,7 @@ def test_what_is_missing_is_told(
 def test_a_pipeline_without_a_configuration_is_told_everything_that_it_has_to_give(
     driftwatch: Command, monkeypatch: pytest.MonkeyPatch, words: list[str], token: str, told: list[str]
 ) -> None:
-    monkeypatch.setattr("driftwatch.cli.options.PLACES", ("config.toml",))
+    monkeypatch.setattr("driftwatch.config.files.PLACES", ("config.toml",))
     monkeypatch.setenv("DRIFTWATCH_HOOK_TOKEN", token)
     monkeypatch.delenv("DRIFTWATCH_URL", raising=False)
     ended = driftwatch("deploy", "api", "--ref", "v2", *words)

@@ -3,6 +3,8 @@
 import os
 from pathlib import Path
 
+import pytest
+
 from driftwatch.config import adhoc, content_digest, load
 
 
@@ -23,6 +25,18 @@ def test_a_configuration_knows_its_file_and_every_secret_in_a_file(tmp_path: Pat
 
 def test_a_configuration_that_is_in_no_file_has_none() -> None:
     assert adhoc("https://h.example/mcp").files == ()
+    assert adhoc("https://h.example/mcp").option == ""
+
+
+def test_commands_need_the_name_of_a_file_that_they_would_not_find(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("config.toml", "our own.toml"):
+        (tmp_path / name).write_text("")
+    assert load(Path("config.toml"), {}).option == ""
+    assert load(tmp_path / "config.toml", {}).option == ""
+    assert load(Path("our own.toml"), {}).option == f" -c '{tmp_path}/our own.toml'"
 
 
 def test_the_digest_follows_the_content_and_not_the_time(tmp_path: Path) -> None:

@@ -222,7 +222,23 @@ async def test_bytes_beyond_the_length_are_remarked_and_end_the_connection(open_
     async with serve([ASK, short], [ASK, http(ANSWER)]) as server, open_wire(server.url) as wire:
         first, second = [(await wire.send(REQUEST)).exchange for _ in range(2)]
     assert (fault(first), remarks(first)) == (("json", "message"), ["wrong-length"])
+    assert first.fault is not None
+    told = f"its Content-Length of {len(ANSWER) - 2} is too small (more came): not JSON: "
+    assert first.fault.message.startswith(told)
     assert second.answer == OURS
+
+
+async def test_a_length_that_leaves_a_whole_message_is_not_to_blame(open_wire: Any) -> None:
+    exchange = await ask(open_wire, http(b'{"jsonrpc":"2.0","method":"notifications/x"}') + b"\r\n\r\nmore")
+    assert remarks(exchange) == ["wrong-length"]
+    assert exchange.fault is not None
+    assert exchange.fault.message == "JSON-RPC, but no answer to the request"
+
+
+async def test_a_length_of_zero_before_a_body_is_named(open_wire: Any) -> None:
+    exchange = await ask(open_wire, http(ANSWER, length=0))
+    assert exchange.fault is not None
+    assert exchange.fault.message == "its Content-Length of 0 is too small (more came): the body is empty"
 
 
 async def test_a_body_where_none_may_be_is_remarked(open_wire: Any) -> None:

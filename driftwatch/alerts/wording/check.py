@@ -105,7 +105,8 @@ def recovery(event: Event, voice: Voice) -> Note:
         f"It lasted {lasted}: {voice.during(began(event), ended(event))}.",
     ]
     if blocked:
-        lines.append(f"{count(len(blocked), 'check')} that it had blocked can be checked again.")
+        # Without their number: a full probe in between found more of them than the probe that alerted.
+        lines.append("What was not checked because of it can be checked again.")
     return Note(
         server=event.server,
         level=event.level,

@@ -91,7 +91,7 @@ def delivery_dead(event: Event, voice: Voice) -> Note:
         phrase=f"channel {channel} takes no messages",
         tally="delivery failed",
         lines=(*lines, f"Given up after {tried}{f' since {voice.at(created)}' if created else ''}."),
-        fix="Correct the channel's URL or its service, then try `driftwatch notify test`.",
+        fix=f"Correct the channel's URL or its service, then try `{voice.command('notify test')}`.",
     )
 
 
@@ -122,7 +122,7 @@ def clock_step(event: Event, _voice: Voice) -> Note:
     )
 
 
-def config_rejected(event: Event, _voice: Voice) -> Note:
+def config_rejected(event: Event, voice: Voice) -> Note:
     """The configuration file was changed and cannot be used."""
     problems = event.details.get("problems")
     told = [str(problem) for problem in problems] if isinstance(problems, list) else []
@@ -136,7 +136,8 @@ def config_rejected(event: Event, _voice: Voice) -> Note:
         tally="configuration rejected",
         lines=(*lines, "The configuration before it stays in force."),
         since=event.at,
-        fix="Correct the file; `driftwatch config check` names every problem. It is read again by itself.",
+        fix=f"Correct the file; `{voice.command('config check')}` names every problem. "
+        "It is read again by itself.",
     )
 
 

@@ -28,6 +28,12 @@ class Voice:
     zone: tzinfo | None = None
     """Named beside UTC in every time; None for UTC alone."""
     fixes: Fixes = declared_fix
+    option: str = ""
+    """What every command needs to find the configuration: `` -c FILE``."""
+
+    def command(self, words: str) -> str:
+        """A command as a person can type it."""
+        return f"driftwatch {words}{self.option}"
 
     def at(self, time: datetime) -> str:
         """A time as people read it."""

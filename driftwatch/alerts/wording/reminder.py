@@ -39,22 +39,20 @@ def reminder(event: Event, voice: Voice) -> Note:
         items=(*items, *_unseen(stale, voice)),
         since=time_of(alone.get("since")) if alone else None,
         fix=fixes.pop() if len(fixes) == 1 else None,
-        acknowledge=_command(event, incidents),
+        acknowledge=_command(event, incidents, voice),
     )
 
 
-def _command(event: Event, incidents: Sequence[Mapping[str, Json]]) -> str | None:
+def _command(event: Event, incidents: Sequence[Mapping[str, Json]], voice: Voice) -> str | None:
     if not incidents or not event.server:
         return None
     named = str(incidents[0].get("id"))[:_ID] if len(incidents) == 1 else event.server
-    return f"`driftwatch ack {quote(named)}` ends these reminders until something changes"
+    return f"`{voice.command(f'ack {quote(named)}')}` ends these reminders until something changes"
 
 
 def _hidden(incident: Mapping[str, Json]) -> list[str]:
     blocked = incident.get("blocked")
-    if not isinstance(blocked, int) or not blocked:
-        return []
-    return [f"{count(blocked, 'check is', 'checks are')} not checked because of it."]
+    return ["Other checks are still not made because of it."] if isinstance(blocked, int) and blocked else []
 
 
 def _phrase(

@@ -1,6 +1,6 @@
 """Toolsets: what changed, who breaks, and what came back."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from driftwatch.alerts.text import clip, duration, foreign, joined, label, listed, quoted
 from driftwatch.alerts.wording.calm import value_words
@@ -18,18 +18,42 @@ NAMED = 8
 """So many of them are named in it."""
 
 AFFECTED = {
-    toolset.BREAKING: "existing callers, whose calls fail",
     toolset.COMPATIBLE: "existing callers keep working",
     toolset.TEXT: "existing callers keep working; agents read other words and may choose tools differently",
     toolset.COSMETIC: "nobody: only the fingerprint moved",
 }
 
+FAILING = "existing callers, whose calls fail"
+"""By a breaking change that no call of a tool survives."""
+
+MISFITTING = "existing callers whose calls no longer fit"
+"""By breaking changes that some calls survive."""
+
+_NARROWED = "existing callers that send what is no longer accepted"
+_HURT = {
+    **dict.fromkeys(("tool-removed", "tool-renamed", "schema-lost", "parameter-added"), FAILING),
+    **dict.fromkeys(("type-changed", "type-narrowed", "values-removed"), _NARROWED),
+    **dict.fromkeys(("limit-tightened", "limit-changed", "pattern", "format", "form-removed"), _NARROWED),
+    "required": "existing callers that leave it out",
+    "parameter-dropped": "existing callers that still send it",
+    "parameter-renamed": "existing callers that send the old name",
+}
+"""By breaking changes of one kind."""
+
+READERS = "readers of the tools' results that rely on what changed"
+"""Of a breaking change of an output schema."""
+
+USERS = "clients that use what changed"
+"""Of a breaking change in one of the further lists."""
+
 FLAGS = {
     toolset.STEERS: "gives new orders to the agent",
     toolset.HIDES: "holds new characters that nobody sees",
     toolset.NEW_LINK: "holds a new link",
-    toolset.WIDENS_HARM: "says that it may do more harm than before",
 }
+"""What a text does."""
+
+MORE_HARM = "the annotations allow more harm than before"
 
 
 def changed(event: Event, voice: Voice) -> Note:
@@ -150,12 +174,20 @@ def _flagged(diff: Diff | None) -> list[Change]:
 
 
 def _warnings(diff: Diff | None) -> tuple[str, ...]:
-    """What the new words do to their reader."""
+    """What a change does to whoever reads it."""
     lines: dict[str, dict[str, None]] = {}
     for change in _flagged(diff):
-        what = joined(FLAGS.get(flag, label(flag)) for flag in change.flags)
+        what = joined(_does(change.flags))
         lines.setdefault(what, {})[quoted(change.tool) if change.tool else _shared(change)] = None
-    return tuple(f"Look at {listed(names)}: the text {what}." for what, names in lines.items())
+    return tuple(f"Look at {listed(names)}: {what}." for what, names in lines.items())
+
+
+def _does(flags: Sequence[str]) -> Iterator[str]:
+    texts = [FLAGS.get(flag, label(flag)) for flag in flags if flag != toolset.WIDENS_HARM]
+    if texts:
+        yield f"the text {joined(texts)}"
+    if toolset.WIDENS_HARM in flags:
+        yield MORE_HARM
 
 
 def _shared(change: Change) -> str:
@@ -167,10 +199,23 @@ def _moved(event: Event) -> str:
 
 
 def _affected(diff: Diff | None) -> str | None:
-    classes = {change.klass for change in diff.changes} if diff else set()
-    if toolset.BREAKING in classes and len(classes) > 1:
-        return "existing callers: what is marked breaking fails for them"
-    return AFFECTED.get(_worst(diff))
+    if diff is None or not diff.breaking:
+        return AFFECTED.get(_worst(diff))
+    hurt = "; ".join(_hurt([each.kind for each in diff.changes if each.klass == toolset.BREAKING]))
+    mixed = len({change.klass for change in diff.changes}) > 1
+    return f"{hurt}; see what is marked breaking" if mixed else hurt
+
+
+def _hurt(kinds: Sequence[str]) -> Iterator[str]:
+    """Who is hurt by breaking changes of these kinds."""
+    sent = [kind for kind in kinds if not kind.startswith("output-") and kind not in toolset.FURTHER_KINDS]
+    hurt = {_HURT.get(kind, MISFITTING) for kind in sent}
+    if sent:
+        yield FAILING if FAILING in hurt else hurt.pop() if len(hurt) == 1 else MISFITTING
+    if any(kind.startswith("output-") for kind in kinds):
+        yield READERS
+    if not toolset.FURTHER_KINDS.keys().isdisjoint(kinds):
+        yield USERS
 
 
 def _baseline(event: Event) -> str:

@@ -190,7 +190,7 @@ class Site:
         return Scene(
             config=config,
             now=self.context.clock.now(),
-            voice=Voice(zone=config.monitor.timezone),
+            voice=Voice(zone=config.monitor.timezone, option=config.option),
             query=request.query_params,
             path=request.path_params,
             stuck=not self.context.health().alive,
