@@ -17,6 +17,7 @@ ALWAYS = {
     "auth/resource-metadata": (NOT_CHECKED, "no-auth"),
     "auth/invalid-token": (NOT_CHECKED, "no-auth"),
     "auth/credential": (NOT_CHECKED, "no-credential"),
+    "auth/credential-echo": (NOT_CHECKED, "no-credential"),
 }
 """What a probe of plain http on this machine, without a store and a credential, never verifies."""
 
@@ -52,7 +53,7 @@ async def test_a_specimen_shows_its_deviation_and_nothing_else(specimen: Specime
 
 
 NEEDS_LIST = {"tools", "fingerprint", "second_read"}
-UNBLOCKED = ("tls/chain", "tls/expiry", "auth/credential")
+UNBLOCKED = ("tls/chain", "tls/expiry", "auth/credential", "auth/credential-echo")
 """What is answered without a dialogue."""
 
 

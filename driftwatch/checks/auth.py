@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from driftwatch.checks.base import Found, NotChecked, Verdict, Verified, check, shown
+from driftwatch.checks.base import Found, NotChecked, Verdict, Verified, check, once, shown
 from driftwatch.checks.clients import MODERN_REVISION, position
 from driftwatch.checks.protected_resource import (
     NO_VERDICT,
@@ -13,16 +13,18 @@ from driftwatch.checks.protected_resource import (
     seen,
     split,
 )
-from driftwatch.checks.sources import item
+from driftwatch.checks.sources import OWN, item
 from driftwatch.checks.transport import REFUSES_CREDENTIAL, SERVER_ERRORS
 from driftwatch.evidence import (
     ANONYMOUS,
+    CREDENTIAL_ECHO,
     NO_AUTHORIZATION,
     Authorization,
     Exchange,
     Listing,
     Metadata,
     Missing,
+    Opening,
     Outcome,
     Surface,
 )
@@ -192,6 +194,50 @@ def credential(
     if authorization == NO_AUTHORIZATION:
         return Verified("the server answers without a credential too")
     return ()
+
+
+@check(
+    id="auth/credential-echo",
+    title="A credential comes back in what the server answers",
+    severity=Severity.HEADS_UP,
+    sources=(OWN,),
+)
+def credential_echo(
+    credential: str, openings: tuple[Opening, ...] | Missing, surfaces: tuple[Surface, ...]
+) -> Verdict:
+    """Every answer to a request that carried the configured credential, searched for it.
+
+    It is looked for as it is, URL-encoded and in base64. The report has its label in its place, and the rules
+    about names and texts do not judge that label.
+
+    Why it matters:
+        Whatever a server lists goes into models' contexts, into the logs of clients and into caches. A
+        credential that stands in a tool's name or description, in an error or in a header is kept in all of
+        them, and works for whoever reads it there.
+
+    How to fix it:
+        Take the credential out of the answer: look at debugging output, at descriptions that are made from
+        the request, and at error pages that repeat its headers. Then renew it.
+    """
+    if credential == ANONYMOUS:
+        return NotChecked("no credential is configured", "no-credential")
+    if isinstance(openings, Missing):
+        return NotChecked.of(openings)
+    heard = [(opening.era, attempt) for opening in openings for attempt in opening.attempts]
+    heard += [(surface.era, exchange) for surface in surfaces for exchange in surface.heard]
+    return once(
+        Found(
+            code="echoed",
+            subject=exchange.rpc_method or exchange.label,
+            message="The answer holds the credential that the request came with.",
+            expected="an answer without it",
+            measured=f"<{credential}> {remark.message}",
+            era=era,
+        )
+        for era, exchange in heard
+        for remark in exchange.remarks
+        if remark.code == CREDENTIAL_ECHO
+    )
 
 
 def _revision(surfaces: tuple[Surface, ...]) -> str:

@@ -17,7 +17,15 @@ from driftwatch.checks.base import (
 )
 from driftwatch.checks.clients import position
 from driftwatch.checks.view import Tool
-from driftwatch.evidence import NEEDS_FULL, Evidence, Missing, Surface
+from driftwatch.evidence import (
+    CREDENTIAL_ECHO,
+    NEEDS_FULL,
+    OTHER_ECHO,
+    OTHER_MARKS,
+    Evidence,
+    Missing,
+    Surface,
+)
 from driftwatch.model import Depth, Era, Finding, Fingerprint, Json, Result, Severity, State
 
 log = logging.getLogger("driftwatch.checks")
@@ -46,9 +54,18 @@ class Scene:
         if isinstance(tools, Missing):
             return tools
         if surface.era not in self._views:
-            alike = [views for known, views in self._views.values() if known == tools]
-            self._views[surface.era] = tools, alike[0] if alike else Tool.each(tools)
+            marks = self._marks(surface)
+            alike = [views for known, views in self._views.values() if known == tools and not marks]
+            self._views[surface.era] = tools, alike[0] if alike else Tool.each(tools, marks)
         return self._views[surface.era][1]
+
+    def _marks(self, surface: Surface) -> frozenset[str]:
+        """What stands in the list in the place of secrets that the server sent back."""
+        pages = () if isinstance(surface.listing, Missing) else surface.listing.exchanges
+        codes = {remark.code for page in pages for remark in page.remarks}
+        if not codes & {CREDENTIAL_ECHO, OTHER_ECHO}:
+            return frozenset()
+        return OTHER_MARKS | {f"<{self.evidence.credential}>"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

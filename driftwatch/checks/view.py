@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
 
@@ -11,6 +11,9 @@ from driftwatch.model import Json
 
 MAX_TEXTS = 20_000
 """Texts of one tool that are looked at."""
+
+_HARMLESS = "value"
+"""A word that no rule has anything against."""
 
 _UNREAD = frozenset({"_meta", "icons"})
 """Members of a tool that no model reads."""
@@ -21,14 +24,22 @@ class Tool:
     """One tool of a complete list."""
 
     raw: Json
-    """As the server sent it."""
+    """As the server sent it; where a secret of ours stood, a harmless word."""
     index: int
     """Its place in the list, from 0."""
+    called: str | None = None
+    """The name as it was recorded, where it held a secret."""
 
     @classmethod
-    def each(cls, tools: tuple[Json, ...]) -> tuple[Self, ...]:
-        """A view of every tool of a list."""
-        return tuple(cls(raw=raw, index=index) for index, raw in enumerate(tools))
+    def each(cls, tools: tuple[Json, ...], marks: frozenset[str] = frozenset()) -> tuple[Self, ...]:
+        """A view of every tool of a list; ``marks`` stand in it in the place of secrets of ours."""
+        return tuple(cls._of(raw, index, marks) for index, raw in enumerate(tools))
+
+    @classmethod
+    def _of(cls, raw: Json, index: int, marks: frozenset[str]) -> Self:
+        view = cls(raw=_unmarked(raw, marks) if marks else raw, index=index)
+        name = raw.get("name") if isinstance(raw, dict) else None
+        return view if name == view.name or not isinstance(name, str) else replace(view, called=name)
 
     @property
     def name(self) -> str:
@@ -39,7 +50,7 @@ class Tool:
     @property
     def subject(self) -> str:
         """How findings call it: the name, or the place in the list (counted from 1) where it has none."""
-        return self.name or f"(tool {self.index + 1}, without a name)"
+        return self.called or self.name or f"(tool {self.index + 1}, without a name)"
 
     @property
     def schema(self) -> Json:
@@ -69,6 +80,19 @@ class Tool:
     def get(self, member: str) -> Json:
         """A member of the tool's object; None where it is absent or the tool is no object."""
         return self.raw.get(member) if isinstance(self.raw, dict) else None
+
+
+def _unmarked(value: Json, marks: frozenset[str]) -> Json:
+    """A value in which nobody judges the marks that our own redaction has left."""
+    if isinstance(value, str):
+        for mark in marks:
+            value = value.replace(mark, _HARMLESS)
+        return value
+    if isinstance(value, list):
+        return [_unmarked(item, marks) for item in value]
+    if isinstance(value, dict):
+        return {_unmarked(name, marks): _unmarked(item, marks) for name, item in value.items()}
+    return value
 
 
 def _texts(tool: Json) -> Iterator[tuple[str, str]]:

@@ -28,8 +28,11 @@ from driftwatch.evidence.codec import (
     to_json,
 )
 from driftwatch.evidence.exchange import (
+    CREDENTIAL_ECHO,
     NEEDS_FULL,
     NO_AUTHORIZATION,
+    OTHER_ECHO,
+    OTHER_MARKS,
     Exchange,
     Fault,
     Missing,
@@ -49,8 +52,11 @@ from driftwatch.evidence.surface import (
 
 __all__ = [
     "ANONYMOUS",
+    "CREDENTIAL_ECHO",
     "NEEDS_FULL",
     "NO_AUTHORIZATION",
+    "OTHER_ECHO",
+    "OTHER_MARKS",
     "SCHEMA",
     "AddressFault",
     "Addresses",

@@ -24,6 +24,13 @@ NEEDS_FULL = Missing("a light probe does not exercise it", DEPTH_CODE)
 NO_AUTHORIZATION = Missing("the server does not ask for credentials (authorization is optional)", "no-auth")
 """What an open server leaves to see of authorization."""
 
+CREDENTIAL_ECHO = "credential-echo"
+"""The code of the remark that our own credential came back: what stands in its place is our mark."""
+OTHER_ECHO = "other-echo"
+"""The same of another secret, such as the session's id, inside of a message."""
+OTHER_MARKS = frozenset({"<session>", "<redacted>", "<proxy>"})
+"""What stands in the place of secrets that are no credential."""
+
 _ROOTS = {
     "certificate": "tls/chain",
     "tls": "tls/chain",
@@ -54,7 +61,7 @@ class Remark:
     code: str
     """bom, duplicate-member, id-type, id-wrong, id-null, batch, result-and-error, unterminated-event,
     unrequested-encoding, lone-surrogate, number-range, no-content-type, server-request, wrong-length,
-    refused-by-some."""
+    refused-by-some, credential-echo, other-echo."""
     message: str
 
 

@@ -113,6 +113,20 @@ class Surface:
         return tuple(each for each in (self.opening, *pages) if not is_bot_page(each))
 
     @property
+    def heard(self) -> tuple[Exchange, ...]:
+        """Every exchange with the server itself: what ``exchanges`` has, and whatever else was asked."""
+        lists = [each.listing for each in self.further if isinstance(each.listing, Listing)]
+        asked = (
+            self.acknowledgement,
+            *(page for listing in lists for page in listing.exchanges),
+            *(self.get, self.json_only, self.foreign_origin, self.unknown_method, self.invalid_cursor),
+            *(self.header_mismatch, self.unsupported_version, self.tool_arguments),
+            *(self.session_ended, self.session_after_end),
+        )
+        others = tuple(each for each in asked if isinstance(each, Exchange) and not is_bot_page(each))
+        return (*self.exchanges, *others)
+
+    @property
     def tools(self) -> "tuple[Json, ...] | Missing":
         """The complete tool list, or why there is none. Partial lists are never handed out."""
         if isinstance(self.listing, Missing):

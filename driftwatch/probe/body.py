@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from driftwatch.evidence import Fault, Remark
 from driftwatch.model import Json
-from driftwatch.probe import message
+from driftwatch.probe import echo, message
 from driftwatch.probe.credential import Redactor
 from driftwatch.probe.encoding import Inflater
 from driftwatch.probe.fault import Broken
@@ -177,7 +177,9 @@ class Body:
         else:
             decoded = message.decode(raw, max_depth=self._max_depth)
         if self._redactor.touches(raw):
-            return replace(decoded, value=self._redactor.value(decoded.value))
+            echoes = echo.in_message(decoded.value, self._redactor)
+            value = self._redactor.value(decoded.value)
+            return replace(decoded, value=value, remarks=(*decoded.remarks, *echoes))
         return decoded
 
     def _remark(self, remarks: tuple[Remark, ...]) -> None:

@@ -93,6 +93,10 @@ class Redactor:
                 at = text.find(beginning, at + len(replacement))
         return text
 
+    def marks(self, text: str) -> frozenset[str]:
+        """What would stand in the text in the place of secrets."""
+        return frozenset(mark for form, mark in self._forms.items() if form in text)
+
     def touches(self, raw: bytes) -> bool:
         """Whether a JSON text may hold a secret: quick, and True rather once too often."""
         return any(trace in raw for trace in self._traces)

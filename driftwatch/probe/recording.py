@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field, replace
 
-from driftwatch.evidence import Exchange, Fault, Remark
-from driftwatch.probe import headers
+from driftwatch.evidence import CREDENTIAL_ECHO, Exchange, Fault, Remark
+from driftwatch.probe import echo, headers
 from driftwatch.probe.body import Body
 from driftwatch.probe.connect import SocketStream
 from driftwatch.probe.credential import Redactor
@@ -60,6 +60,9 @@ class Recording:
             excerpt, answer, size = body.head.decode("utf-8", "replace"), body.answer, body.size
             remarks = [*remarks, *body.remarks]
         if redactor:
+            remarks = [*remarks, *echo.in_head(received, redactor)]
+            if all(remark.code != CREDENTIAL_ECHO for remark in remarks):
+                remarks = [*remarks, *echo.in_body(excerpt, redactor)]
             excerpt = redactor.text(excerpt)
             remarks = [replace(remark, message=redactor.quotation(remark.message)) for remark in remarks]
             if fault is not None:

@@ -1,15 +1,27 @@
 """Authorization, judged without a socket: how a resource differs, and whatever else metadata may say."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from driftwatch.evidence import NEEDS_FULL, Authorization, Exchange, Metadata, Missing
-from driftwatch.model import Depth, Json, Result, State
+from driftwatch import checks
+from driftwatch.evidence import NEEDS_FULL, Authorization, Exchange, Metadata, Missing, Remark
+from driftwatch.model import Depth, Era, Json, Result, State
 from driftwatch.probe import challenge
-from tests.checks.factories import evidence, exchange, fault, judged, shut, surface
+from tests.checks.factories import (
+    evidence,
+    exchange,
+    fault,
+    judged,
+    listing,
+    schema,
+    shut,
+    surface,
+    tool,
+)
 from tests.checks.test_any_evidence import anything
 
 ENDPOINT = "https://h.example/mcp"
@@ -166,3 +178,51 @@ def test_whatever_a_server_says_of_its_authorization_is_judged(
         found = judge(check, seen, surface(revision=revision), credential="token")
         assert found.code != "bug", found.reason
         assert found.reason or found.state is not State.NOT_CHECKED
+
+
+def echoing(*tools: Json, code: str = "credential-echo", **changes: Any) -> Any:
+    remarks = (Remark(code=code, message="at /result/tools/0/name"),) if code else ()
+    page = exchange("tools/list", remarks=remarks)
+    return evidence(surface(listing=listing(*tools, exchanges=(page,))), **{"credential": "token", **changes})
+
+
+def test_a_credential_that_comes_back_is_said_with_its_place() -> None:
+    result = judged("auth/credential-echo", echoing(tool("get_<token>")))
+    assert (result.state, result.code) == (State.OBSERVED_RISK, "echoed")
+    (finding,) = result.findings
+    assert (finding.subject, finding.measured) == ("tools/list", "<token> at /result/tools/0/name")
+    assert judged("auth/credential-echo", echoing(tool(), code="")).state is State.VERIFIED
+
+
+def marked(mark: str) -> dict[str, Json]:
+    """A tool with a mark in whatever its rules look at, and nothing else that they have against it."""
+    parameters = {
+        f"{mark} {mark}": {"type": "string", "title": mark, "description": mark},
+        "kind": {"type": "string", "enum": [mark], "default": mark, "x-mcp-header": "Kind"},
+    }
+    output = {"type": "object", "properties": {mark: {"const": mark}}}
+    return tool(
+        f"get_{mark}", description=mark, title=mark, inputSchema=schema(**parameters), outputSchema=output
+    )
+
+
+@pytest.mark.parametrize(
+    ("mark", "code"),
+    [("<token>", "credential-echo"), ("<session>", "other-echo"), ("<redacted>", "other-echo")],
+)
+@pytest.mark.parametrize(
+    "check", [declared.id for declared in checks.catalogue if "tools" in declared.needs], ids=str
+)
+def test_no_rule_judges_the_mark_that_stands_in_a_secrets_place(check: str, mark: str, code: str) -> None:
+    seen = echoing(marked(mark), code=code)
+    seen = replace(seen, surfaces=(replace(seen.surfaces[0], era=Era.MODERN, revision="2026-07-28"),))
+    assert judged(check, seen).state is State.VERIFIED
+
+
+def test_findings_about_a_tool_whose_name_held_a_secret_call_it_as_the_report_does() -> None:
+    (finding,) = judged("tool/missing-description", echoing(tool("get_<token>", description=""))).findings
+    assert finding.subject == "get_<token>"
+
+
+def test_what_looks_like_the_mark_and_is_the_servers_own_is_judged() -> None:
+    assert judged("tool/name-charset", echoing(tool("get_<token>"), code="")).code == "charset"

@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 import pytest
 
+from driftwatch.evidence import CREDENTIAL_ECHO, OTHER_ECHO
 from driftwatch.probe.wire import Credential, Read, Request
 from tests.servers.certificates import intermediate
 from tests.servers.raw import ASK, http, serve
@@ -52,6 +53,34 @@ async def test_what_a_server_echoes_is_recorded_without_the_secret(echo: str, op
         assert "<ci-token>" in exchange.result["echo"]
         assert "<ci-token>" in exchange.excerpt
         assert exchange.header("set-cookie") == "s=<cookie>; Path=/"
+
+
+async def test_a_credential_that_comes_back_is_remarked_with_its_place(open_wire: Any) -> None:
+    texts = {"": "secret", TOKEN: ["a", f"Bearer {TOKEN}"]}
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "result": {"a/b": texts}}).encode()
+    replies = (
+        http(body, headers=("content-type: application/json",)),
+        http(b"data: " + body + b"\n\n", headers=("content-type: text/event-stream",)),
+        http(TOKEN.encode(), status="500 Oops"),
+        http(b"", status="500 Oops", headers=(f"x-seen: {TOKEN}",)),
+        http(b"{}", headers=(f"set-cookie: seen={TOKEN}",)),
+    )
+    told = []
+    for answer in replies:
+        async with serve([ASK, answer]) as server, open_wire(server.url, credential=CREDENTIAL) as wire:
+            exchange = (await wire.send(REQUEST)).exchange
+        told.append([remark.message for remark in exchange.remarks if remark.code == CREDENTIAL_ECHO])
+    places = ["at /result/a~1b/<ci-token> and 1 more"]
+    assert TOKEN not in repr(told)
+    assert told == [places, places, ["in the body"], ["in the header x-seen"], []]
+
+
+async def test_a_session_that_comes_back_is_no_credential(open_wire: Any) -> None:
+    script = [ASK, reply("hello", "mcp-session-id: s-0a1b2c3d4e"), ASK, reply("you are s-0a1b2c3d4e")]
+    async with serve(script) as server, open_wire(server.url, credential=CREDENTIAL) as wire:
+        first = (await wire.send(REQUEST)).exchange
+        second = (await wire.send(REQUEST)).exchange
+    assert [remark.code for remark in (*first.remarks, *second.remarks)] == [OTHER_ECHO]
 
 
 async def test_a_setting_in_a_header_stays_readable_in_the_answer(open_wire: Any) -> None:

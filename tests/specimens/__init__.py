@@ -1,6 +1,6 @@
 """Small programmable MCP servers, each with one deviation, and what driftwatch must say about it."""
 
-from tests.specimens.authorization import AUTHORIZATION
+from tests.specimens.authorization import AUTHORIZATION, ECHOES
 from tests.specimens.besides import BESIDES
 from tests.specimens.certified import CERTIFIED
 from tests.specimens.doors import DOORS
@@ -22,6 +22,7 @@ SPECIMENS: tuple[Specimen, ...] = (
     *HEALTHY,
     *DOORS,
     *AUTHORIZATION,
+    *ECHOES,
     *PROTOCOL,
     *LISTS,
     *STREAMS,

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from driftwatch.model import State
+from driftwatch.probe.credential import Credential
 from tests.specimens.http import Answer, Incoming
-from tests.specimens.mcp import Json, Mcp, as_json, page_html
+from tests.specimens.mcp import Json, Mcp, as_json, page_html, tool
 from tests.specimens.specimen import FAILED, NOT_CHECKED, RISK, VERIFIED, Specimen
 
 PATH = "/.well-known/oauth-protected-resource/mcp"
@@ -88,6 +89,49 @@ def _documents(**documents: Json | Answer) -> Callable[[], Gate]:
 def _says(**changes: Any) -> Callable[[], Gate]:
     document = {key: value for key, value in {**DOCUMENT, **changes}.items() if value is not None}
     return _documents(path=document)
+
+
+ECHO = "ECHO"
+
+
+def _echoes(incoming: Incoming, answer: Answer) -> Answer:
+    """The token that the request came with, wherever the server says so."""
+    sent = incoming.headers.get("authorization", "Bearer nobody-at-all").removeprefix("Bearer ")
+    return answer.but(body=answer.body.replace(ECHO.encode(), sent.encode()))
+
+
+def _echoing(name: str, deviation: str, tools: tuple[Json, ...], **server: Any) -> Specimen:
+    """A server that asks for no token and tells the one that it got. Nothing else is wrong with its tools."""
+    return Specimen(
+        name=name,
+        deviation=deviation,
+        make=lambda: Mcp(tools=tools, after=_echoes, **server),
+        target={"credential": Credential.bearer("token", "good-t0ken")},
+        expect={"auth/credential": VERIFIED, "auth/credential-echo": (RISK, "echoed")},
+    )
+
+
+ECHOES = (
+    _echoing("echo-in-a-name", "the token stands in a tool's name", (tool(f"get_{ECHO}"), tool())),
+    _echoing(
+        "echo-in-texts",
+        "the token stands in texts, in names of parameters, and among values",
+        (
+            tool(
+                description=f"Asks for {ECHO}.",
+                inputSchema={
+                    "type": "object",
+                    "properties": {
+                        ECHO: {"type": "string", "description": f"<{ECHO}>", "default": ECHO},
+                        "kind": {"type": "string", "enum": [ECHO, "other"], "title": ECHO},
+                    },
+                    "required": [ECHO, "kind"],
+                },
+            ),
+        ),
+    ),
+    _echoing("echo-in-instructions", "the token stands in the instructions", (tool(),), instructions=ECHO),
+)
 
 
 HTML = page_html("Welcome", status=200)
