@@ -6,6 +6,7 @@ would write.
 """
 
 import argparse
+import functools
 import inspect
 import sys
 import textwrap
@@ -23,7 +24,10 @@ from driftwatch.model import Era, Json, Severity, State
 from driftwatch.report import SCHEMA
 
 WIDTH = 100
-"""Columns of the listings that people read in a terminal."""
+"""Columns of what is explained where nobody says how wide it may be."""
+
+_NARROWEST = 24
+"""Columns that titles have at least, however narrow the terminal is."""
 
 PACKAGE = Path(__file__).parent
 
@@ -54,14 +58,18 @@ def listing_json() -> list[dict[str, Json]]:
     ]
 
 
-def listing_text() -> str:
-    """Every check as `driftwatch checks` prints it: id, severity, title."""
+def listing_text(width: int | None = None) -> str:
+    """Every check as `driftwatch checks` prints it: id, severity, title; with a width titles are folded."""
     wide = max(len(declaration.id) for declaration in checks.catalogue)
     severity = max(len(severity.value) for severity in Severity)
+    indent = 2 + wide + 2 + severity + 2
     lines: list[str] = []
     for family, declarations in _families():
         lines += ["", family] if lines else [family]
-        lines += [f"  {one.id:{wide}}  {one.severity.value:{severity}}  {one.title}" for one in declarations]
+        for one in declarations:
+            room = max(width - indent, _NARROWEST) if width else len(one.title)
+            title = f"\n{' ' * indent}".join(textwrap.wrap(one.title, room, break_on_hyphens=False))
+            lines.append(f"  {one.id:{wide}}  {one.severity.value:{severity}}  {title}")
     return "\n".join([*lines, "", "driftwatch explain ID says why a check matters and how to fix it."])
 
 
@@ -88,17 +96,20 @@ def explain_json(check_id: str) -> dict[str, Json]:
     }
 
 
-def explain_text(check_id: str) -> str:
+def explain_text(check_id: str, width: int | None = None) -> str:
     """One check as `driftwatch explain ID` prints it. Raises UsageError for an unknown id."""
     declaration = _declaration(check_id)
+    folded = functools.partial(_wrapped, width=width or WIDTH)
     return "\n\n".join(
         [
-            f"{declaration.id}: {declaration.title}",
-            "\n".join(_facts(declaration)),
-            _wrapped(declaration.summary),
-            f"Why it matters\n\n{_wrapped(declaration.why, indent=2)}",
-            f"How to fix it\n\n{_wrapped(declaration.fix, indent=2)}",
-            f"Judges {', '.join(declaration.needs)}; declared in {_file(declaration)}:{declaration.line}",
+            folded(f"{declaration.id}: {declaration.title}"),
+            "\n".join(map(folded, _facts(declaration))),
+            folded(declaration.summary),
+            f"Why it matters\n\n{folded(declaration.why, indent=2)}",
+            f"How to fix it\n\n{folded(declaration.fix, indent=2)}",
+            folded(
+                f"Judges {', '.join(declaration.needs)}; declared in {_file(declaration)}:{declaration.line}"
+            ),
         ]
     )
 
@@ -345,12 +356,12 @@ def _file(declaration: Declaration) -> str:
     return Path(declaration.file).relative_to(PACKAGE.parent).as_posix()
 
 
-def _wrapped(text: str, *, indent: int = 0) -> str:
+def _wrapped(text: str, *, width: int, indent: int = 0) -> str:
     space = " " * indent
     return "\n\n".join(
         textwrap.fill(
             paragraph,
-            width=WIDTH,
+            width=width,
             initial_indent=space,
             subsequent_indent=space,
             break_on_hyphens=False,

@@ -102,6 +102,12 @@ def test_the_listing_has_every_check_once() -> None:
         assert row["title"] in text
 
 
+@pytest.mark.parametrize("width", [80, 100, 140])
+def test_what_a_terminal_shows_of_the_catalogue_is_no_wider_than_it(width: int) -> None:
+    texts = [docs.listing_text(width), *(docs.explain_text(each.id, width) for each in checks.catalogue)]
+    assert max(len(line) for text in texts for line in text.splitlines()) <= width
+
+
 def test_explain_tells_everything_about_a_check() -> None:
     told = docs.explain_json("schema/semantic-format")
     assert told["severity"] == "heads up"

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from driftwatch.cli.options import JsonOption, print_json
+from driftwatch.cli.options import JsonOption, print_json, terminal_width
 
 
 def checks(*, as_json: JsonOption = False) -> None:
@@ -14,7 +14,7 @@ def checks(*, as_json: JsonOption = False) -> None:
     if as_json:
         print_json(docs.listing_json())
     else:
-        typer.echo(docs.listing_text())
+        typer.echo(docs.listing_text(terminal_width()))
 
 
 def explain(
@@ -28,4 +28,4 @@ def explain(
     if as_json:
         print_json(docs.explain_json(check))
     else:
-        typer.echo(docs.explain_text(check))
+        typer.echo(docs.explain_text(check, terminal_width()))

@@ -12,6 +12,7 @@ from driftwatch.cli.options import (
     open_readonly,
     person,
     print_json,
+    terminal_width,
     writing,
 )
 
@@ -58,8 +59,8 @@ def diff(
         if markdown:
             typer.echo("\n".join(changes_to_markdown(*side) for side in sides), nl=False)
         else:
-            colour = colourful()
-            typer.echo("\n\n".join(changes_to_text(*side, colour=colour) for side in sides))
+            colour, width = colourful(), terminal_width()
+            typer.echo("\n\n".join(changes_to_text(*side, colour=colour, width=width) for side in sides))
     raise typer.Exit(1 if any(each.diff.changes for each in compared) else 0)
 
 

@@ -120,7 +120,7 @@ def _write_lists(page: Page, standing: Standing, now: datetime) -> None:
         if rows:
             page.gap()
             page.lines.append(page.paint(heading, BOLD))
-            page.lines.extend(f"  {line}" for line in columns(rows).splitlines())
+            page.lines.extend(f"  {line}" for line in columns(rows, page.width - 2).splitlines())
 
 
 def _write_family(page: Page, checks: Sequence[Check]) -> None:

@@ -3,6 +3,7 @@
 import getpass
 import json
 import os
+import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -48,6 +49,11 @@ BaselineOption = Annotated[
     Path | None,
     typer.Option(help="Compare with an earlier probe: a file of probe --save (best), or of --json."),
 ]
+
+
+def terminal_width() -> int | None:
+    """Columns of the terminal; None for a pipe or a file, whose lines are for programs."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def is_configured(path: Path | None) -> bool:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from driftwatch.cli.options import ConfigOption, JsonOption, print_json, reading, writing
+from driftwatch.cli.options import ConfigOption, JsonOption, print_json, reading, terminal_width, writing
 
 if TYPE_CHECKING:
     from driftwatch.store.ports import MessageRecord
@@ -53,16 +53,15 @@ def list_messages(
             }
         )
         return
-    now = datetime.now(UTC)
+    now, width = datetime.now(UTC), terminal_width()
     none = f"No message is {status.value}." if status else "No message was written yet."
-    typer.echo(tables.columns([tables.message_row(each, now) for each in found]) or none)
+    typer.echo(tables.columns([tables.message_row(each, now) for each in found], width) or none)
     stuck = [
         tables.backlog_row(each, now) for each in backlog if each.stuck and status in (None, Status.PENDING)
     ]
     if stuck:
-        typer.echo(
-            f"\nchannels that are stuck (outbox retry or drop ID moves them on):\n{tables.columns(stuck)}"
-        )
+        heading = "channels that are stuck (outbox retry or drop ID moves them on)"
+        typer.echo(f"\n{heading}:\n{tables.columns(stuck, width)}")
 
 
 @app.command()

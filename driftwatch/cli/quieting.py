@@ -5,7 +5,15 @@ from typing import Annotated
 
 import typer
 
-from driftwatch.cli.options import ConfigOption, JsonOption, person, print_json, reading, writing
+from driftwatch.cli.options import (
+    ConfigOption,
+    JsonOption,
+    person,
+    print_json,
+    reading,
+    terminal_width,
+    writing,
+)
 from driftwatch.errors import UsageError
 
 
@@ -112,4 +120,7 @@ def silences(
             {"schema": "driftwatch/silences/1", "silences": [views.silence(each, now) for each in found]}
         )
         return
-    typer.echo(tables.columns([tables.silence_row(each, now) for each in found]) or "No silence is in force.")
+    typer.echo(
+        tables.columns([tables.silence_row(each, now) for each in found], terminal_width())
+        or "No silence is in force."
+    )

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from driftwatch.cli.options import ConfigOption, JsonOption, print_json, reading, remembered
+from driftwatch.cli.options import ConfigOption, JsonOption, print_json, reading, remembered, terminal_width
 from driftwatch.errors import UsageError
 
 LimitOption = Annotated[int, typer.Option("--limit", "-n", min=1, max=1000, help="How many, newest first.")]
@@ -38,9 +38,10 @@ def history(
         )
         return
     typer.echo(f"{server}: events, newest first")
-    typer.echo(tables.columns(tables.event_rows(events, named=False)) or "  none")
+    width = terminal_width()
+    typer.echo(tables.columns(tables.event_rows(events, named=False), width) or "  none")
     typer.echo(f"\n{server}: probes, newest first")
-    typer.echo(tables.columns([tables.run_row(run) for run in runs]) or "  none")
+    typer.echo(tables.columns([tables.run_row(run) for run in runs], width) or "  none")
 
 
 def events(
@@ -76,7 +77,7 @@ def events(
     if as_json:
         print_json({"schema": "driftwatch/events/1", "events": [views.event(event) for event in found]})
         return
-    typer.echo(tables.columns(tables.event_rows(found)) or "Nothing happened.")
+    typer.echo(tables.columns(tables.event_rows(found), terminal_width()) or "Nothing happened.")
 
 
 def _since(given: str, now: datetime) -> datetime:

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,6 +17,7 @@ from driftwatch.cli.options import (
     print_json,
     reading,
     remembered,
+    terminal_width,
 )
 from driftwatch.errors import ConfigError, UsageError
 
@@ -70,7 +70,7 @@ def _fleet(config: Path | None, now: datetime, *, as_json: bool) -> None:
     if not items:
         typer.echo("No server is configured, or the service has not started yet.")
         return
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    width = terminal_width()
     typer.echo(fleet.to_text(items, now, width=width))
     below = {
         "open incidents, for driftwatch ack": [
@@ -82,7 +82,7 @@ def _fleet(config: Path | None, now: datetime, *, as_json: bool) -> None:
     }
     for heading, rows in below.items():
         if rows:
-            typer.echo(f"\n{heading}:\n{tables.columns(rows)}")
+            typer.echo(f"\n{heading}:\n{tables.columns(rows, width)}")
 
 
 def _one(name: str, config: Path | None, now: datetime, *, as_json: bool) -> None:

@@ -1,7 +1,9 @@
 """How commands show what is remembered: rows of a table."""
 
+import textwrap
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
+from itertools import zip_longest
 
 from driftwatch.alerts.fold import Story
 from driftwatch.alerts.quiet import Quiet
@@ -11,6 +13,9 @@ from driftwatch.model import Event, Silence, State
 from driftwatch.report import plain
 from driftwatch.store.ports import Backlog, MessageRecord, MessageStatus, RunSummary
 from driftwatch.transitions import Incident
+
+NARROWEST = 12
+"""No column is folded to less than this, however narrow the terminal is."""
 
 LATE = timedelta(minutes=1)
 """A probe that is later than this is said to be: most likely no service runs."""
@@ -103,14 +108,20 @@ def run_row(run: RunSummary) -> tuple[str, ...]:
     return (moment(run.taken_at), run.trigger, run.depth, f"{run.duration_s:.2f} s", counts, reach)
 
 
-def columns(rows: Sequence[tuple[str, ...]]) -> str:
-    """Rows as aligned columns, two spaces apart."""
+def columns(rows: Sequence[tuple[str, ...]], width: int | None = None) -> str:
+    """Rows as aligned columns, two spaces apart; with a width the widest are folded until all of it fits."""
     if not rows:
         return ""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
-    )
+    room = sum(widths) if width is None else width - 2 * (len(widths) - 1)
+    while sum(widths) > room and max(widths) > NARROWEST:
+        widths[widths.index(max(widths))] -= 1
+    lines = (line for row in rows for line in zip_longest(*map(_folded, row, widths), fillvalue=""))
+    return "\n".join("  ".join(map(str.ljust, cells, widths)).rstrip() for cells in lines)
+
+
+def _folded(cell: str, width: int) -> Sequence[str]:
+    return [cell] if len(cell) <= width else textwrap.wrap(cell, width, break_on_hyphens=False)
 
 
 def ago(span: timedelta) -> str:

@@ -21,12 +21,14 @@ def demo(
     """
     import asyncio
     import logging
+    import shutil
 
     from driftwatch.demo.tour import tour
 
     # The tour tells its story itself; the service's log lines would talk over it.
     logging.getLogger("driftwatch").setLevel(logging.ERROR)
-    asyncio.run(tour(folder, typer.echo, stay=stay, program=_program()))
+    width = shutil.get_terminal_size().columns
+    asyncio.run(tour(folder, typer.echo, stay=stay, program=_program(), width=width))
 
 
 def _program() -> str:

@@ -48,15 +48,19 @@ path = "driftwatch.db"
 FILES = ("config.toml", "driftwatch.db", "driftwatch.db-wal", "driftwatch.db-shm", "driftwatch.db.lock")
 """What a tour leaves in its folder; the next one begins anew."""
 
+WIDTH = 80
+BAR = "  │ "
+
 Say = Callable[[str], None]
 
 
 class PrintingSender:
     """A sender that shows a message instead of sending it."""
 
-    def __init__(self, say: Say) -> None:
-        """``say`` prints one text."""
+    def __init__(self, say: Say, width: int = WIDTH) -> None:
+        """``say`` prints one text; lines are folded to ``width`` columns."""
         self._say = say
+        self._room = max(width, WIDTH // 2) - len(BAR)
 
     async def send(
         self,
@@ -70,21 +74,28 @@ class PrintingSender:
         timeout: float,  # noqa: ARG002, ASYNC109 - printing takes no time
     ) -> tuple[DeliveryOutcome, str | None]:
         """Print the message with a bar at its side."""
-        self._say(textwrap.indent(f"{title}\n\n{body}", "  │ ", lambda _: True))
+        lines = [
+            part
+            for line in f"{title}\n\n{body}".splitlines()
+            for part in textwrap.wrap(line, self._room, break_on_hyphens=False) or [""]
+        ]
+        self._say("\n".join(f"{BAR}{line}".rstrip() for line in lines))
         return DeliveryOutcome.SENT, None
 
 
-async def tour(folder: Path, say: Say, *, stay: bool = False, program: str = "driftwatch") -> None:
+async def tour(
+    folder: Path, say: Say, *, stay: bool = False, program: str = "driftwatch", width: int = WIDTH
+) -> None:
     """Give the tour; its configuration and database stay in ``folder``.
 
-    ``program`` is what a person types to run driftwatch here.
+    ``program`` is what a person types to run driftwatch here; messages are folded to ``width`` columns.
     With ``stay`` the sample server and a service that watches it go on until SIGTERM or SIGINT.
     Raises UsageError when the folder cannot be used.
     """
     sample, http = SampleServer("v1"), HttpServer("127.0.0.1", 0)
     config = _prepare(folder, http.port)
     serving = asyncio.create_task(http.run(sample.application))
-    outside = Outside(clock=SystemClock(), resolver=SystemResolver(), sender=PrintingSender(say))
+    outside = Outside(clock=SystemClock(), resolver=SystemResolver(), sender=PrintingSender(say, width))
     try:
         await _show(sample, http.port, config, outside, say)
         command = f"-c {folder / 'config.toml'}"
@@ -154,16 +165,16 @@ async def _show(sample: SampleServer, port: int, config: Config, outside: Outsid
             sample.deploy("v2")
             release = _release(sample.release, outside.clock.now())
             say(
-                f"\n2. Release {release.ref} is deployed, and the pipeline says so to POST /hooks/deploy. It "
-                "renames a tool\n   and drops a parameter.\n"
+                f"\n2. Release {release.ref} is deployed, and the pipeline says so to POST /hooks/deploy.\n"
+                "   It renames a tool and drops a parameter.\n"
             )
             await store.transact(lambda tx: _announce(tx, release))
             for number in range(1, config.hook.reads + 1):
                 report = await probe(await store.query(_next_read))
-                say(f"   read {number} of {config.hook.reads}: {_prints(report)}")
+                say(f"   read {number} of {config.hook.reads}: fingerprint {_fingerprint(report)}")
             (outcome,) = await store.query(lambda reader: reader.deploy(release.id))
             say(
-                f"\n   A pipeline that waits is told: {outcome.verdict}, {outcome.summary}.\n"
+                f"\n   A pipeline that waits is told: {outcome.verdict},\n   {outcome.summary}.\n"
                 f"\n3. A deploy has settled after {config.hook.reads} agreeing reads (seconds apart, here at "
                 "once).\n   This is what Slack or a mailbox gets, once:\n"
             )
@@ -213,10 +224,10 @@ def _prepare(folder: Path, port: int) -> Config:
 def _told(report: Report) -> str:
     counts = [(state, sum(result.state is state for result in report.results)) for state in State]
     states = ", ".join(f"{count} {state.words}" for state, count in counts if count)
-    return f"   {states}\n   {_prints(report)}"
-
-
-def _prints(report: Report) -> str:
-    prints = {surface.fingerprint.short for surface in report.surfaces if surface.fingerprint}
     eras = " and ".join(f"{surface.era} ({surface.revision})" for surface in report.surfaces)
-    return f"{report.surfaces[0].tools} tools, fingerprint {', '.join(sorted(prints))}, {eras}"
+    tools = report.surfaces[0].tools
+    return f"   {states}\n   {eras}\n   {tools} tools, fingerprint {_fingerprint(report)}"
+
+
+def _fingerprint(report: Report) -> str:
+    return ", ".join(sorted({each.fingerprint.short for each in report.surfaces if each.fingerprint}))

@@ -4,6 +4,7 @@ Whatever the watched server chose is neutralised, as in every other form of a re
 """
 
 import json
+import textwrap
 from collections.abc import Iterator
 
 from driftwatch.model import Json
@@ -20,27 +21,41 @@ _COLOURS = {
 }
 _REMOVED, _ADDED, _BOLD, _RESET = "\x1b[31m", "\x1b[32m", "\x1b[1m", "\x1b[0m"
 _WIDTH = max(map(len, CLASSES))
+_SPACE = " " * (2 + _WIDTH + 2)
+_NARROWEST = 24
 _TEXT = 300
 _FLAGS = {"new-link": "new link", "widens-harm": "allows more harm"}
 
 
-def changes_to_text(subject: str, before: str, after: str, diff: Diff, *, colour: bool) -> str:
-    """One surface's changes as lines, worst first; colours only repeat what a word or a sign already says."""
+def changes_to_text(
+    subject: str, before: str, after: str, diff: Diff, *, colour: bool, width: int | None = None
+) -> str:
+    """One surface's changes as lines, worst first; with a width they are folded.
+
+    Colours only repeat what a word or a sign already says.
+    """
 
     def paint(text: str, code: str) -> str:
-        return f"{code}{text}{_RESET}" if colour else text
+        return f"{code}{text}{_RESET}" if code and colour else text
 
+    def folded(text: str, code: str = "") -> str:
+        if width is None:
+            return paint(text, code)
+        parts = textwrap.wrap(text, max(width - len(_SPACE), _NARROWEST), break_on_hyphens=False)
+        return below.join(paint(part, code) for part in parts)
+
+    below = f"\n{_SPACE}"
     lines = [paint(f"{plain(subject)}: {before} -> {after}", _BOLD)]
     if not diff.changes:
         lines.append("  no difference")
     for change in diff.changes:
-        flags = paint(f"  [{_flags(change)}]", _COLOURS[BREAKING]) if change.flags else ""
         word = paint(f"{change.klass:<{_WIDTH}}", _COLOURS[change.klass])
-        lines.append(f"  {word}  {plain(change.message, _TEXT)}{flags}")
+        flags = paint(f"[{_flags(change)}]", _COLOURS[BREAKING]) if change.flags else ""
+        beside = "" if not flags else "  " if width is None else below
+        lines.append(f"  {word}  {folded(plain(change.message, _TEXT))}{beside}{flags}")
         if _is_long(change):
-            space = " " * (2 + _WIDTH + 2)
-            lines.append(f"{space}{paint(f'- {plain(_one_line(change.before), _TEXT)}', _REMOVED)}")
-            lines.append(f"{space}{paint(f'+ {plain(_one_line(change.after), _TEXT)}', _ADDED)}")
+            lines.append(f"{_SPACE}{folded(f'- {plain(_one_line(change.before), _TEXT)}', _REMOVED)}")
+            lines.append(f"{_SPACE}{folded(f'+ {plain(_one_line(change.after), _TEXT)}', _ADDED)}")
     return "\n".join(lines)
 
 
