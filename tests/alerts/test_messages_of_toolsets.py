@@ -320,3 +320,4 @@ def test_more_harm_is_said_of_the_annotations_and_not_of_a_text(event: Any, mess
     )
     told = message(drift(event, flipped))
     assert '\nLook at "search": the annotations allow more harm than before.\n' in told
+    assert "\nAffected: existing callers keep working; clients may ask for consent" in told

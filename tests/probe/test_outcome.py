@@ -287,3 +287,19 @@ def test_the_answer_to_an_earlier_request_is_not_taken_for_a_lack_of_revisions()
     found = outcome.conclude([opening(late)])
     assert found.code == "no-handshake"
     assert found.message == "HTTP 200, but what came is the answer to another request than initialize"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "said"),
+    [
+        ("3600", ", and it asks for a pause of 3600 s"),
+        ("Mon, 30 Nov 2026 18:00:00 GMT", ", and it asks for a pause until Mon, 30 Nov 2026 18:00:00 GMT"),
+        ("", ""),
+        (None, ""),
+    ],
+)
+def test_the_pause_that_a_limit_asks_for_has_a_unit(wanted: str | None, said: str) -> None:
+    headers = () if wanted is None else (("retry-after", wanted),)
+    found = outcome.blocked(exchange(429, headers=headers))
+    assert found is not None
+    assert found.message == f"HTTP 429: the server limits how often it is asked{said}"

@@ -23,6 +23,9 @@ AFFECTED = {
     toolset.COSMETIC: "nobody: only the fingerprint moved",
 }
 
+HINTED = "existing callers keep working; clients may ask for consent where they did not, or no longer"
+"""By annotations alone."""
+
 FAILING = "existing callers, whose calls fail"
 """By a breaking change that no call of a tool survives."""
 
@@ -200,7 +203,8 @@ def _moved(event: Event) -> str:
 
 def _affected(diff: Diff | None) -> str | None:
     if diff is None or not diff.breaking:
-        return AFFECTED.get(_worst(diff))
+        hints = diff is not None and {change.kind for change in diff.changes} == {"annotation"}
+        return HINTED if hints else AFFECTED.get(_worst(diff))
     hurt = "; ".join(_hurt([each.kind for each in diff.changes if each.klass == toolset.BREAKING]))
     mixed = len({change.klass for change in diff.changes}) > 1
     return f"{hurt}; see what is marked breaking" if mixed else hurt
