@@ -201,6 +201,7 @@ def credential(
     title="A credential comes back in what the server answers",
     severity=Severity.HEADS_UP,
     sources=(OWN,),
+    depth=Depth.FULL,
 )
 def credential_echo(
     credential: str, openings: tuple[Opening, ...] | Missing, surfaces: tuple[Surface, ...]

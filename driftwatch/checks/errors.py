@@ -17,6 +17,7 @@ from driftwatch.checks.answers import (
 )
 from driftwatch.checks.base import Found, Verdict, Verified, check
 from driftwatch.checks.clients import position
+from driftwatch.checks.messages import frame_faults
 from driftwatch.checks.sources import item
 from driftwatch.evidence import Exchange
 from driftwatch.model import Depth, Era, Json, Severity
@@ -37,6 +38,7 @@ _TOOL_ERRORS_SINCE = "2025-11-25"
 )
 def unknown_method(
     unknown_method: Exchange,
+    opening: Exchange,
     era: Era,
     session: bool,  # noqa: FBT001 - a part's name
     acknowledgement: Exchange | None,
@@ -55,7 +57,7 @@ def unknown_method(
     if silence is not None:
         return silence
     status = HTTPStatus.NOT_FOUND if era is Era.MODERN else None
-    return _refusal(unknown_method, "the method", METHOD_NOT_FOUND, status)
+    return _refusal(unknown_method, opening, "the method", METHOD_NOT_FOUND, status)
 
 
 @check(
@@ -67,7 +69,7 @@ def unknown_method(
     eras=(Era.MODERN,),
     since_revision="2026-07-28",
 )
-def header_mismatch(header_mismatch: Exchange) -> Verdict:
+def header_mismatch(header_mismatch: Exchange, opening: Exchange) -> Verdict:
     """A server/discover whose `Mcp-Method` header says tools/list: HTTP 400 with error -32020.
 
     Why it matters:
@@ -81,7 +83,7 @@ def header_mismatch(header_mismatch: Exchange) -> Verdict:
     silence = unheard(header_mismatch)
     if silence is not None:
         return silence
-    return _refusal(header_mismatch, "the header", HEADER_MISMATCH, HTTPStatus.BAD_REQUEST)
+    return _refusal(header_mismatch, opening, "the header", HEADER_MISMATCH, HTTPStatus.BAD_REQUEST)
 
 
 @check(
@@ -93,7 +95,7 @@ def header_mismatch(header_mismatch: Exchange) -> Verdict:
     eras=(Era.MODERN,),
     since_revision="2026-07-28",
 )
-def unsupported_version(unsupported_version: Exchange) -> Verdict:
+def unsupported_version(unsupported_version: Exchange, opening: Exchange) -> Verdict:
     """A server/discover at revision 2099-01-01: HTTP 400, error -32022, and the supported revisions in it.
 
     Why it matters:
@@ -108,7 +110,9 @@ def unsupported_version(unsupported_version: Exchange) -> Verdict:
     silence = unheard(unsupported_version)
     if silence is not None:
         return silence
-    found = list(_refusal(unsupported_version, "the revision", UNSUPPORTED_VERSION, HTTPStatus.BAD_REQUEST))
+    found = list(
+        _refusal(unsupported_version, opening, "the revision", UNSUPPORTED_VERSION, HTTPStatus.BAD_REQUEST)
+    )
     return found or _versions(unsupported_version)
 
 
@@ -148,10 +152,15 @@ def tool_arguments(tool_arguments: Exchange, revision: str) -> Verdict:
     return [_tool_found("wrong-error", tool_arguments)]
 
 
-def _refusal(exchange: Exchange, what: str, code: int, status: int | None) -> Iterator[Found]:
-    """At most one finding: how a refusal differs from the error and the HTTP status that it should be."""
+def _refusal(
+    exchange: Exchange, opening: Exchange, what: str, code: int, status: int | None
+) -> Iterator[Found]:
+    """How a refusal differs from the error and the HTTP status that it should be, or from JSON-RPC."""
     measured = error_code(exchange)
     if measured == code and status in {None, exchange.status}:
+        # What is wrong with every answer is said by mcp/envelope.
+        everywhere = {fault.code for fault in frame_faults(opening)}
+        yield from (fault for fault in frame_faults(exchange) if fault.code not in everywhere)
         return
     if measured == code:
         fault, message = "wrong-status", f"The refusal of {what} comes with another HTTP status."

@@ -176,7 +176,7 @@ def initialized_ack(
     severity=Severity.WILL_BREAK,
     sources=(OWN,),
 )
-def envelope(exchanges: tuple[Exchange, ...], revision: str, era: Era) -> Verdict:
+def envelope(answers: tuple[Exchange, ...], revision: str, era: Era) -> Verdict:
     """The frame around every answer: "jsonrpc": "2.0", its id, one message at a time, a result or an error.
 
     Why it matters:
@@ -189,7 +189,7 @@ def envelope(exchanges: tuple[Exchange, ...], revision: str, era: Era) -> Verdic
         and either a result or an error; an error has an integer code and a text as its message. Look at
         gateways and logging layers between: they are what rewrites envelopes.
     """
-    return once(envelope_faults(exchanges, revision, era))
+    return once(envelope_faults(answers, revision, era))
 
 
 @check(
@@ -221,7 +221,7 @@ def result(exchanges: tuple[Exchange, ...], revision: str, era: Era) -> Verdict:
     severity=Severity.HEADS_UP,
     sources=(OWN,),
 )
-def message_text(exchanges: tuple[Exchange, ...]) -> Verdict:
+def message_text(answers: tuple[Exchange, ...]) -> Verdict:
     """The bytes of every reply, read strictly: UTF-8, JSON, and the framing of HTTP and event streams.
 
     Why it matters:
@@ -233,7 +233,7 @@ def message_text(exchanges: tuple[Exchange, ...]) -> Verdict:
         Let a JSON library write every message, from values and not from pieces of text, and let the HTTP
         server compute the length.
     """
-    return once(text_faults(exchanges))
+    return once(text_faults(answers))
 
 
 def _speaks(client: Client, revision: str) -> bool:

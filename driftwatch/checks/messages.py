@@ -41,10 +41,8 @@ _UNREADABLE = {
 def envelope_faults(exchanges: tuple[Exchange, ...], revision: str, era: Era) -> Iterator[Found]:
     """What is wrong with the frame around each answer."""
     for exchange in exchanges:
-        if ok(exchange) and isinstance(
-            exchange.answer, dict
-        ):  # a refusal by HTTP status need not be JSON-RPC
-            yield from _frame_faults(exchange, exchange.answer)
+        if ok(exchange):  # a refusal by HTTP status need not be JSON-RPC
+            yield from frame_faults(exchange)
         if exchange.fault is not None and exchange.fault.code == "envelope":
             message = "The body is not a JSON-RPC answer."
             yield _message_fault(exchange, "envelope", message, exchange.fault.message)
@@ -66,7 +64,11 @@ def text_faults(exchanges: tuple[Exchange, ...]) -> Iterator[Found]:
                 yield _message_fault(exchange, remark.code, _TEXT[remark.code], remark.message)
 
 
-def _frame_faults(exchange: Exchange, answer: dict[str, Json]) -> Iterator[Found]:
+def frame_faults(exchange: Exchange) -> Iterator[Found]:
+    """What keeps an answer from being JSON-RPC 2.0, whatever it says; nothing where there is none."""
+    answer = exchange.answer
+    if not isinstance(answer, dict):
+        return
     if answer.get("jsonrpc") != "2.0":
         yield _message_fault(
             exchange,

@@ -113,18 +113,23 @@ class Surface:
         return tuple(each for each in (self.opening, *pages) if not is_bot_page(each))
 
     @property
-    def heard(self) -> tuple[Exchange, ...]:
-        """Every exchange with the server itself: what ``exchanges`` has, and whatever else was asked."""
+    def answers(self) -> tuple[Exchange, ...]:
+        """What ``exchanges`` has, and the same of the other lists that are watched."""
         lists = [each.listing for each in self.further if isinstance(each.listing, Listing)]
+        pages = (page for listing in lists for page in listing.exchanges)
+        return (*self.exchanges, *(page for page in pages if not is_bot_page(page)))
+
+    @property
+    def heard(self) -> tuple[Exchange, ...]:
+        """Every exchange with the server itself: ``answers``, and what only a full probe asks."""
         asked = (
             self.acknowledgement,
-            *(page for listing in lists for page in listing.exchanges),
             *(self.get, self.json_only, self.foreign_origin, self.unknown_method, self.invalid_cursor),
             *(self.header_mismatch, self.unsupported_version, self.tool_arguments),
             *(self.session_ended, self.session_after_end),
         )
         others = tuple(each for each in asked if isinstance(each, Exchange) and not is_bot_page(each))
-        return (*self.exchanges, *others)
+        return (*self.answers, *others)
 
     @property
     def tools(self) -> "tuple[Json, ...] | Missing":

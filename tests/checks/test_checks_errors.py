@@ -134,6 +134,20 @@ def test_a_refusal_that_lists_what_it_refuses_is_a_risk() -> None:
     assert (result.state, result.code) == (State.OBSERVED_RISK, "lists-the-refused")
 
 
+@pytest.mark.parametrize(
+    ("answer", "code"),
+    [
+        ({"id": 1, "error": {"code": -32601, "message": "no"}}, "jsonrpc-version"),
+        ({"jsonrpc": "1.0", "id": 1, "error": {"code": -32601, "message": "no"}}, "jsonrpc-version"),
+        ({"jsonrpc": "2.0", "id": 1, "error": {"code": -32601}}, "error-object"),
+    ],
+)
+def test_a_refusal_that_clients_cannot_read_as_json_rpc_is_failed(answer: Json, code: str) -> None:
+    refusal = exchange("driftwatch/no_such_method", 404, answer=answer, size=60)
+    result = judged("errors/unknown-method", evidence(surface(Era.MODERN, unknown_method=refusal)))
+    assert (result.state, result.code) == (State.FAILED, code)
+
+
 def test_another_code_is_said_once_and_the_list_is_not_looked_for() -> None:
     assert [found.code for found in version(refused("server/discover", 400, -32600)).findings] == [
         "wrong-code"

@@ -90,6 +90,19 @@ async def test_the_lists_are_in_the_fingerprint_only_where_they_are_watched() ->
         assert one.surface != other.surface
 
 
+async def test_the_frame_of_every_list_is_judged() -> None:
+    def after(incoming: Incoming, answer: Answer) -> Answer:
+        if incoming.rpc_method != "prompts/list":
+            return answer
+        return answer.but(body=answer.body.replace(b'"2.0"', b'"1.0"', 1))
+
+    async with running(offering(after=after)) as server:
+        evidence = await server.probe(watch=ALL)
+    found = judge(evidence, checks.Policy()).report.result("mcp/envelope")
+    assert (found.state, found.code) == (State.FAILED, "jsonrpc-version")
+    assert {finding.subject for finding in found.findings} == {"prompts/list"}
+
+
 async def test_a_list_that_was_not_read_to_its_end_leaves_no_fingerprint() -> None:
     async with running(offering(modern=False)) as server:
         evidence = await server.probe(watch=ALL, limits=Limits(max_pages=2))
