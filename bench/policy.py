@@ -25,6 +25,7 @@ from driftwatch.transitions import (
 
 START = datetime(2026, 3, 2, tzinfo=UTC)
 INTERVAL = timedelta(minutes=15)
+FULL_INTERVAL = timedelta(hours=6)
 HOUR = timedelta(hours=1)
 TOOLSET = toolset_subject(Era.MODERN, "anonymous")
 
@@ -111,8 +112,11 @@ def week(server: Server, policy: Policy, seed: int) -> tuple[int, int]:
     messages = probes = 0
     while now < START + timedelta(days=7):
         shown = server(now - START, chance)
+        full = (now - START) % FULL_INTERVAL < timedelta(seconds=1)
+        if changes.confirm is not None and changes.confirm.due_at <= now:
+            full |= changes.confirm.depth is Depth.FULL
         probes += 1
-        memory, changes = probe(memory, shown, policy=policy, now=now, run=str(probes))
+        memory, changes = probe(memory, shown, policy=policy, now=now, run=str(probes), full=full)
         messages += any(event.alerts for event in changes.events)
         regular = regular + INTERVAL if now >= regular else regular
         now = min(regular, changes.confirm.due_at) if changes.confirm else regular
@@ -149,13 +153,20 @@ def rollout_of_a_certificate(since: int, until: int, seed: int) -> int:
 
 
 def probe(
-    memory: Memory | None, shown: tuple[str, str], *, policy: Policy, now: datetime, run: str
+    memory: Memory | None,
+    shown: tuple[str, str],
+    *,
+    policy: Policy,
+    now: datetime,
+    run: str,
+    full: bool,
 ) -> tuple[Memory, Changes]:
     """One probe and what it changes."""
     state, toolset = shown
     name, _, code = state.partition(":")
     endpoint = Result(check="transport/endpoint", state=State(name), code=code or None)
-    report = replace(EMPTY, taken_at=now, results=(endpoint,))
+    depth = Depth.FULL if full else Depth.LIGHT
+    report = replace(EMPTY, taken_at=now, results=(endpoint,), depth=depth)
     pair = f"dw1:{toolset}.0"
     listed = name == State.VERIFIED
     observation = ToolsetObservation(subject=TOOLSET, pair=pair, algorithm="dw1", diff=None)

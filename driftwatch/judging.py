@@ -4,9 +4,10 @@ Pure, and knows nothing of earlier probes: what is remembered is handed in.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from driftwatch import checks, toolset
+from driftwatch.checks import reads
 from driftwatch.evidence import Evidence, Missing, Surface
 from driftwatch.model import Era, Fingerprint, Report, SurfaceSummary
 from driftwatch.toolset import Toolset, ToolsetRecord
@@ -19,6 +20,10 @@ class Judged:
 
     report: Report
     toolsets: tuple[ToolsetRecord, ...]
+    in_doubt: Mapping[Era, str | None] = field(default_factory=dict)
+    """The surfaces of which reads within this probe disagree, each with the fingerprint of another list than
+    the one in ``toolsets``; None where it was another surface's reads that disagree.
+    """
 
 
 Read = Mapping[Era, ToolsetRecord | Missing]
@@ -68,8 +73,18 @@ def judge(
         results=results,
     )
     return Judged(
-        report=report, toolsets=tuple(item for item in read.values() if isinstance(item, ToolsetRecord))
+        report=report,
+        toolsets=tuple(item for item in read.values() if isinstance(item, ToolsetRecord)),
+        in_doubt=_in_doubt(evidence),
     )
+
+
+def _in_doubt(evidence: Evidence) -> dict[Era, str | None]:
+    compared = reads.compare(evidence.surfaces, evidence.replicas)
+    return {
+        era: next((read.pair for read in compared[era].every if not read.agrees(compared[era].first)), None)
+        for era in reads.in_doubt(compared)
+    }
 
 
 def _toolset(

@@ -17,7 +17,7 @@ from typing import Protocol
 
 from driftwatch import deploys, toolset, transitions
 from driftwatch.deploys import DeployOutcome, Look, Phase, Progress, Rules, attribution
-from driftwatch.model import DeployState, Depth, Event, EventKind, Json, Level, Release, Report, State
+from driftwatch.model import DeployState, Depth, Era, Event, EventKind, Json, Level, Release, Report, State
 from driftwatch.store.ports import DeliveryPlan, DeployRun, Reader, RunRecord, Tx
 from driftwatch.transitions import Changes, Incident, Memory, Policy
 from driftwatch.transitions.values import ENDPOINT
@@ -69,6 +69,8 @@ class Read:
     plan: Plan
     settings: Settings
     now: datetime
+    in_doubt: Mapping[Era, str | None] = field(default_factory=dict)
+    """As ``judging.Judged`` has it."""
 
 
 def follow(tx: Tx, read: Read) -> Changes:
@@ -79,7 +81,7 @@ def follow(tx: Tx, read: Read) -> Changes:
         _read_again(tx, replace(deploy, progress=None), read, at=deploy.due_at, depth=Depth.FULL)
         return Changes()
     before = deploy.progress or _begin(read)
-    progress = deploys.advance(before, _look(report))
+    progress = deploys.advance(before, _look(report, read.in_doubt))
     changes, doubts = Changes(), list[str]()
     if progress.latest:
         changes = read.decide(policy=_as_confirmations(read.policy, rules.reads))
@@ -176,7 +178,7 @@ def _end(tx: Tx, read: Read, deploy: DeployRun, changes: Changes, phase: Phase) 
             "summary": outcome.summary,
             "reads": progress.reads,
             "answers": [dict(answer.toolsets) | {"times": answer.times} for answer in progress.answers],
-            "root": _look(read.run.report).root,
+            "root": transitions.value_of(read.run.report.result(ENDPOINT)),
             "blip": blip,
         },
     )
@@ -210,7 +212,7 @@ def _begin(read: Read) -> Progress:
     return Progress(started_at=read.run.report.taken_at, before=before, accepted=accepted, root=root)
 
 
-def _look(report: Report) -> Look:
+def _look(report: Report, in_doubt: Mapping[Era, str | None]) -> Look:
     return Look(
         at=report.taken_at,
         full=report.depth is Depth.FULL,
@@ -220,6 +222,12 @@ def _look(report: Report) -> Look:
             if surface.fingerprint
         },
         root=transitions.value_of(report.result(ENDPOINT)),
+        also={
+            transitions.toolset_subject(era, report.credential): other
+            for era, other in in_doubt.items()
+            if other is not None
+        },
+        in_doubt=bool(in_doubt),
     )
 
 

@@ -78,7 +78,14 @@ def test_rules_have_the_severity_of_the_reference() -> None:
 
 def test_the_roots_are_those_that_evidence_names_as_causes() -> None:
     roots = [declaration.id for declaration in checks.catalogue if declaration.root]
-    assert roots == ["tls/chain", "transport/endpoint", "auth/credential", "tools/pagination"]
+    assert roots == [
+        "tls/chain",
+        "transport/endpoint",
+        "auth/credential",
+        "tools/pagination",
+        "release/replicas",
+        "release/stable-listing",
+    ]
 
 
 def test_a_mistyped_id_has_a_nearest_one() -> None:

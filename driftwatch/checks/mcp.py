@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Iterator
 
-from driftwatch.checks import handshake
+from driftwatch.checks import handshake, reads
 from driftwatch.checks.answers import (
     HEADER_MISMATCH,
     UNSUPPORTED_VERSION,
@@ -16,7 +16,7 @@ from driftwatch.checks.messages import envelope_faults, text_faults
 from driftwatch.checks.results import result_faults
 from driftwatch.checks.sources import OWN, rule
 from driftwatch.checks.transport import SERVER_ERRORS, SHUT_STATUSES
-from driftwatch.evidence import Exchange, Listing, Missing, Opening, Surface
+from driftwatch.evidence import Exchange, Listing, Missing, Opening, Replicas, Surface
 from driftwatch.model import Era, Json, Severity
 
 
@@ -79,10 +79,13 @@ def protocol_version(
 def era_coverage(
     openings: tuple[Opening, ...] | Missing,
     surfaces: tuple[Surface, ...],
+    replicas: Replicas | Missing,
     blocker: Missing,
     policy: Policy,
 ) -> Verdict:
     """Whether clients with `initialize` and clients of 2026-07-28 both get in, and see the same tools.
+
+    Where several reads of one list disagree, nothing is said about the eras' lists.
 
     Why it matters:
         Clients of the older era have no way forward to a server that speaks 2026-07-28 alone: they fail.
@@ -97,7 +100,11 @@ def era_coverage(
     """
     if not surfaces:
         return NotChecked.of(blocker)
-    found = [*_unlike_lists(surfaces), *_thrown_back(openings, surfaces)]
+    unlike = list(_unlike_lists(surfaces))
+    doubt = next(iter(reads.in_doubt(reads.compare(surfaces, replicas)).values()), None) if unlike else None
+    found = [*(() if doubt else unlike), *_thrown_back(openings, surfaces)]
+    if doubt and not found:
+        return doubt
     if all(surface.era is Era.MODERN for surface in surfaces):
         tried = () if isinstance(openings, Missing) else openings
         legacy = next((opening for opening in tried if opening.era is Era.LEGACY), None)

@@ -4,16 +4,22 @@ Only what a fingerprint covers counts as a difference: order, spelling and what 
 """
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
 
+from driftwatch.checks.base import NotChecked
 from driftwatch.evidence import Missing, Replicas, Surface
-from driftwatch.model import Json
+from driftwatch.model import Era, Json
 from driftwatch.toolset import Diff, Toolset, diff, fingerprint
 from driftwatch.toolset.canonical import written_alike
 
+REPLICAS = "release/replicas"
+STABLE_LISTING = "release/stable-listing"
+
 _UNEXPLAINED = 3
-"""So many different lists in one probe are not two instances that take turns."""
+"""So many different lists in one probe are not two instances that take turns, unless one comes again."""
 
 
 @dataclass(frozen=True, eq=False)  # no slots: the digest is made once, and only where it matters
@@ -41,11 +47,16 @@ class Read:
 class Reads:
     """The complete reads of one surface in one probe."""
 
+    surface: Surface
     first: Read
     second: Read | None
     """On the same connection; None where it was not complete."""
     others: tuple[Read, ...]
     """On further connections."""
+    probe: tuple[Read, ...]
+    """Those of all surfaces, in the order made: an instance may answer in one era and then in the other."""
+    compared: bool
+    """Whether further connections were compared at all, in whatever era."""
 
     @property
     def every(self) -> tuple[Read, ...]:
@@ -58,11 +69,18 @@ class Reads:
         return {read.pair for read in self.every}
 
     @property
-    def is_volatile(self) -> bool:
-        """Whether the list changes from read to read, in a way that two instances do not explain."""
+    def disagree(self) -> bool:
+        """Whether they are not all one list."""
+        return any(not read.agrees(self.first) for read in self.every)
+
+    @property
+    def seems_volatile(self) -> bool:
+        """Whether the list changes from read to read, in a way that instances in turn do not explain."""
         if self.second is None or self.second.agrees(self.first):
             return False
-        return not self.others or len(self.pairs) >= _UNEXPLAINED or self._only_reordered()
+        if not self.compared or self._only_reordered():
+            return True
+        return not self._comes_again() and (not self.others or len(self.pairs) >= _UNEXPLAINED)
 
     @property
     def difference(self) -> Diff | None:
@@ -75,24 +93,65 @@ class Reads:
     def _only_reordered(self) -> bool:
         return len({json.dumps(_sorted(read.toolset.tools), sort_keys=True) for read in self.every}) == 1
 
+    def _comes_again(self) -> bool:
+        """Whether one of these lists was shown again after another of them; a new one never is."""
+        shown = [pair for pair, _ in groupby(read.pair for read in self.probe if read.pair in self.pairs)]
+        return len(shown) > len(set(shown))
 
-def of(surface: Surface, replicas: Replicas | Missing) -> Reads | None:
-    """The reads of a surface; None when not even the first is complete."""
-    tools, second = surface.tools, surface.second_read
-    if isinstance(tools, Missing):
-        return None
+
+def compare(surfaces: Sequence[Surface], replicas: Replicas | Missing) -> dict[Era, Reads]:
+    """The reads of each surface whose list was read completely at least once."""
     known: list[Read] = []
-    first = _read(tools, surface.instructions, known)
-    instances = () if isinstance(replicas, Missing) or replicas.era is not surface.era else replicas.instances
-    return Reads(
-        first=first,
-        second=None if isinstance(second, Missing) else _read(second, surface.instructions, known),
-        others=tuple(
-            _read(instance.tools, instance.instructions, known)
-            for instance in instances
-            if not isinstance(instance.tools, Missing)
-        ),
-    )
+    firsts = {
+        surface.era: _read(surface.tools, surface.instructions, known)
+        for surface in surfaces
+        if not isinstance(surface.tools, Missing)
+    }
+    read = [surface for surface in surfaces if surface.era in firsts]
+    seconds = {
+        surface.era: _read(surface.second_read, surface.instructions, known)
+        for surface in reversed(read)  # the second list of an older era is read before its session ends
+        if not isinstance(surface.second_read, Missing)
+    }
+    compared = isinstance(replicas, Replicas)
+    others = [
+        _read(instance.tools, instance.instructions, known)
+        for instance in (replicas.instances if isinstance(replicas, Replicas) else ())
+        if not isinstance(instance.tools, Missing)
+    ]
+    return {
+        surface.era: Reads(
+            surface=surface,
+            first=firsts[surface.era],
+            second=seconds.get(surface.era),
+            others=tuple(others) if isinstance(replicas, Replicas) and replicas.era is surface.era else (),
+            probe=(*firsts.values(), *seconds.values(), *others),
+            compared=compared,
+        )
+        for surface in read
+    }
+
+
+def volatile(compared: Mapping[Era, Reads]) -> frozenset[Era]:
+    """The surfaces whose lists change at every read; none where instances take turns in any of them."""
+    differ = frozenset(era for era, reads in compared.items() if reads.disagree)
+    return differ if all(compared[era].seems_volatile for era in differ) else frozenset()
+
+
+def in_doubt(compared: Mapping[Era, Reads]) -> dict[Era, NotChecked]:
+    """The surfaces of which a probe cannot say what they show, because its reads disagree, and why.
+
+    Instances that take turns spoil every surface: which of them answers is chance. A list that changes at
+    every read spoils its own.
+    """
+    changing = volatile(compared)
+    if not changing and any(reads.disagree for reads in compared.values()):
+        return dict.fromkeys(compared, TAKES_TURNS)
+    return dict.fromkeys(changing, CHANGES)
+
+
+TAKES_TURNS = NotChecked("the reads of this probe show different lists", "reads-differ", REPLICAS)
+CHANGES = NotChecked("the list changes at every read", "reads-differ", STABLE_LISTING)
 
 
 def _read(tools: tuple[Json, ...], instructions: str | None, known: list[Read]) -> Read:

@@ -10,6 +10,8 @@ from driftwatch.checks.sources import item
 from driftwatch.evidence import Missing, Replicas, Surface
 from driftwatch.model import Depth, Era, Fingerprint, Json, Severity
 
+VOLATILE = "the list changes at every read (release/stable-listing): its tools were not compared"
+
 _SHORT = 12
 """Hex digits of a digest that a person compares."""
 _NAMED = 10
@@ -22,12 +24,19 @@ _NAMED = 10
     severity=Severity.HEADS_UP,
     sources=(item(13),),
 )
-def fingerprint(fingerprint: Fingerprint, remembered: Remembered) -> Verdict:
+def fingerprint(
+    fingerprint: Fingerprint,
+    remembered: Remembered,
+    surface: Surface,
+    surfaces: tuple[Surface, ...],
+    replicas: Replicas | Missing,
+) -> Verdict:
     """The fingerprint of the complete tool list against the accepted one, per era and credential.
 
     The fingerprint has two halves: the contract (names and input schemas) and the surface (everything else
     that a model reads: descriptions, titles, annotations, output schemas, instructions). A list that was
-    not read to its end has none, and is compared with nothing.
+    not read to its end has none, and is compared with nothing; neither is one that another read of the same
+    probe contradicts.
 
     Why it matters:
         Agents, their prompts and the people who approved your tools rely on the list as it was. A renamed
@@ -39,19 +48,22 @@ def fingerprint(fingerprint: Fingerprint, remembered: Remembered) -> Verdict:
         baseline. If not, `driftwatch diff` names every tool that changed; look at the release that brought
         it.
     """
+    doubt = reads.in_doubt(reads.compare(surfaces, replicas)).get(surface.era)
+    if doubt is not None:
+        return doubt
     if fingerprint.pair == remembered.accepted:
         return ()
     algorithm, _, digests = remembered.accepted.partition(":")
     if algorithm != fingerprint.algorithm:
         reason = f"the baseline was recorded with {algorithm:.20}, this is {fingerprint.algorithm}"
         return NotChecked(reason, "other-algorithm")
-    contract, _, surface = digests.partition(".")
+    contract, _, texts = digests.partition(".")
     changed = "names or input schemas" if contract != fingerprint.contract else "texts only"
     found = Found(
         code="changed",
         subject="tools/list",
         message=remembered.difference or f"The tool list differs from the accepted one: {changed}.",
-        expected=_short(contract, surface),
+        expected=_short(contract, texts),
         measured=_short(fingerprint.contract, fingerprint.surface),
     )
     return [found]
@@ -62,6 +74,7 @@ def fingerprint(fingerprint: Fingerprint, remembered: Remembered) -> Verdict:
     title="Instances behind one address show different tools",
     severity=Severity.HEADS_UP,
     sources=(item(13),),
+    root=True,
     depth=Depth.FULL,
 )
 def replicas(replicas: Replicas, surfaces: tuple[Surface, ...]) -> Verdict:
@@ -83,20 +96,24 @@ def replicas(replicas: Replicas, surfaces: tuple[Surface, ...]) -> Verdict:
     surface = next((one for one in surfaces if one.era is replicas.era), None)
     if surface is None:
         return NotChecked("the tool list was not read", "no-list")
-    found, remarks = [], list[str]()
-    compared = reads.of(surface, replicas)
-    if compared is None:
+    found, remarks = list[Found](), list[str]()
+    compared = reads.compare(surfaces, replicas)
+    changing = reads.volatile(compared)
+    # The era of the further connections first: there is most to say about it, and one era says it all.
+    for era in sorted(compared, key=lambda era: era is not replicas.era):
+        if era in changing:
+            remarks.append(VOLATILE)
+        elif not found:
+            found += _different_lists(compared[era])
+    own = compared.get(replicas.era)
+    if own is None:
         remarks.append("the tool list is incomplete: only names and versions were compared")
-    elif compared.is_volatile:
-        remarks.append("the list changes at every read (release/stable-listing): its tools were not compared")
-    else:
-        found += _different_lists(compared, surface)
-        if len(compared.others) < len(replicas.instances):
-            remarks.append("a further connection gave no complete list: its version was compared")
+    elif len(own.others) < len(replicas.instances) and replicas.era not in changing:
+        remarks.append("a further connection gave no complete list: its version was compared")
     found += _different_versions(surface.server_info, replicas)
     found += _broken(replicas)
     remarks += [f"a further connection was not answered: {why}" for why in replicas.unanswered]
-    return Verified("; ".join(remarks)) if remarks and not found else found
+    return Verified("; ".join(dict.fromkeys(remarks))) if remarks and not found else found
 
 
 @check(
@@ -104,11 +121,16 @@ def replicas(replicas: Replicas, surfaces: tuple[Surface, ...]) -> Verdict:
     title="The tool list changes at every read",
     severity=Severity.HEADS_UP,
     sources=(item(13),),
+    root=True,
     eras=(Era.MODERN, Era.LEGACY),
     depth=Depth.FULL,
 )
 def stable_listing(
-    second_read: tuple[Json, ...], surface: Surface, replicas: Replicas | Missing, revision: str
+    second_read: tuple[Json, ...],
+    surface: Surface,
+    surfaces: tuple[Surface, ...],
+    replicas: Replicas | Missing,
+    revision: str,
 ) -> Verdict:
     """A second read of the list on the same connection, compared with the first.
 
@@ -125,13 +147,14 @@ def stable_listing(
         read, such as a time or a build number, into `_meta` or into the result of a tool.
     """
     del second_read  # asked for so that its absence gives the reason
-    compared = reads.of(surface, replicas)
+    every = reads.compare(surfaces, replicas)
+    compared = every.get(surface.era)
     if compared is None or compared.second is None:
         return NotChecked("the tool list was not read twice", "no-list")
-    if compared.is_volatile:
+    if surface.era in reads.volatile(every):
         return _volatile(compared)
     if not compared.second.agrees(compared.first):
-        return Verified("two lists take turns: see release/replicas")
+        return Verified("several lists take turns: see release/replicas")
     if _same_order(compared):
         return ()
     if revision != MODERN_REVISION:
@@ -186,8 +209,8 @@ def _same_order(compared: Reads) -> bool:
     return all(read.names == first for read in compared.every if read.agrees(compared.first))
 
 
-def _different_lists(compared: Reads, surface: Surface) -> list[Found]:
-    difference = compared.difference
+def _different_lists(compared: Reads) -> list[Found]:
+    difference, surface = compared.difference, compared.surface
     if difference is None:
         return []
     sets = {frozenset(map(str, read.names)) for read in compared.every}

@@ -60,6 +60,10 @@ class Look:
     """The fingerprint's pair by subject; empty where no list was read to its end."""
     root: str
     """The value of the root check, such as ``verified`` or ``failed:refused``."""
+    also: Mapping[str, str] = field(default_factory=dict)
+    """The pairs of other lists that the same read was shown, by subject."""
+    in_doubt: bool = False
+    """Whether it was shown several: then it agrees with nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,13 +159,10 @@ def advance(progress: Progress, look: Look) -> Progress:
     if not answer:
         return replace(progress, agreeing=0, thorough=False, latest={})
     known = [each.toolsets for each in progress.answers]
-    answers = progress.answers
-    if answer in known:
-        place = known.index(answer)
-        again = replace(answers[place], times=answers[place].times + 1)
-        answers = (*answers[:place], again, *answers[place + 1 :])
-    else:
-        answers = (*answers, Answer(toolsets=answer, times=1))
+    answers = _counted(progress.answers, answer)
+    if look.in_doubt:
+        answers = _counted(answers, {**answer, **look.also}) if look.also else answers
+        return replace(progress, agreeing=0, thorough=False, latest=answer, answers=answers)
     if answer == progress.latest:
         return replace(
             progress,
@@ -173,6 +174,16 @@ def advance(progress: Progress, look: Look) -> Progress:
     return replace(
         progress, agreeing=1, thorough=look.full, returned=returned, latest=answer, answers=answers
     )
+
+
+def _counted(answers: tuple[Answer, ...], answer: Mapping[str, str]) -> tuple[Answer, ...]:
+    """The answers with this one, which may be among them."""
+    known = [each.toolsets for each in answers]
+    if answer not in known:
+        return (*answers, Answer(toolsets=answer, times=1))
+    place = known.index(answer)
+    again = replace(answers[place], times=answers[place].times + 1)
+    return (*answers[:place], again, *answers[place + 1 :])
 
 
 def phase(progress: Progress, rules: Rules, now: datetime, *, pending: bool = False) -> Phase:

@@ -206,6 +206,7 @@ class Observer:
                         plan=tell,
                         settings=self._rollouts,
                         now=now,
+                        in_doubt=judged.in_doubt,
                     ),
                 )
             else:
@@ -260,6 +261,7 @@ class Observer:
                 pair=record.fingerprint.pair,
                 algorithm=record.fingerprint.algorithm,
                 diff=await diffs.between(state.confirmed, record) if state else None,
+                in_doubt=Era(record.era) in judged.in_doubt,
             )
         return observed
 

@@ -46,7 +46,7 @@ async def look(door: Door, surface: Surface, limits: Limits, *, ends: float) -> 
         max_requests=MAX_REQUESTS,
         max_pages=_PAGES[era],
     )
-    for _ in range(CONNECTIONS):
+    for number in range(CONNECTIONS):
         async with door.conversation(surface, narrow) as begun:
             if isinstance(begun, Missing) and begun.code in _BROKEN:
                 broken.append(begun)
@@ -55,7 +55,7 @@ async def look(door: Door, surface: Surface, limits: Limits, *, ends: float) -> 
                 if begun.code == "rate-limited":
                     break
             else:
-                instances.append(await _instance(begun))
+                instances.append(await _instance(begun, last=number == CONNECTIONS - 1))
     # A server error to all of them is as likely a limit that this very probe has reached.
     if not instances and all(one.code == "http-5xx" for one in broken):
         reason = (unanswered or [one.reason for one in broken])[0]
@@ -68,18 +68,22 @@ async def look(door: Door, surface: Surface, limits: Limits, *, ends: float) -> 
     )
 
 
-async def _instance(begun: Begun) -> Instance:
+async def _instance(begun: Begun, *, last: bool) -> Instance:
     exchange = begun.opened.exchange
     result = exchange.result
     return Instance(
         address=exchange.address,
         server_info=server_info(result, begun.talk.surface.era),
         instructions=instructions(result),
-        tools=await _tools(begun, result),
+        tools=await _tools(begun, result, twice=last and begun.talk.surface.era is Era.MODERN),
     )
 
 
-async def _tools(begun: Begun, result: dict[str, Json]) -> tuple[Json, ...] | Missing:
+async def _tools(begun: Begun, result: dict[str, Json], *, twice: bool) -> tuple[Json, ...] | Missing:
+    """The list; with ``twice`` it is read again where it is the known one.
+
+    Instances that take turns request by request may show the same list to every conversation.
+    """
     if not declares_tools(result):
         return NO_TOOLS
     talk, era = begun.talk, begun.talk.surface.era
@@ -92,9 +96,12 @@ async def _tools(begun: Begun, result: dict[str, Json]) -> tuple[Json, ...] | Mi
 
     dialogue = talk.dialogue
     modern = era is Era.MODERN
+    known = talk.surface.tools
     listing = await read_list(ask, limits=dialogue.limits, wait=dialogue.wait, modern=modern)
+    if twice and listing.complete and listing.pages == 1 and written_alike(known, listing.tools):
+        again = await read_list(ask, limits=dialogue.limits, wait=dialogue.wait, modern=modern)
+        listing = again if again.complete else listing
     if listing.complete:
-        known = talk.surface.tools
         return known if written_alike(known, listing.tools) else listing.tools
     why = listing.fault.message if listing.fault else "it did not end"
     return Missing(f"the list was not read to its end: {why}", "incomplete-list")

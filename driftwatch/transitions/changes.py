@@ -19,6 +19,8 @@ class ToolsetObservation:
     """The canonical form behind the pair, such as ``dw1``."""
     diff: Diff | None
     """From the confirmed list to this one; None when they are the same or the old one is not stored."""
+    in_doubt: bool = False
+    """Whether another read of the same probe contradicts it: then it counts for nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,11 +5,12 @@ from datetime import datetime
 
 from driftwatch.model import DEPTH_CODE, EventKind, Json, Level, Result, State
 from driftwatch.transitions.causes import Causes
-from driftwatch.transitions.confirmation import Outcome, Sighting, Step, adopt, advance, unblocked
+from driftwatch.transitions.confirmation import Outcome, Sighting, Step, adopt, advance, unblocked, wait
 from driftwatch.transitions.ledger import Ledger, Verdict
 from driftwatch.transitions.memory import SubjectState
 from driftwatch.transitions.values import (
     ARITHMETIC,
+    ERAS_DIFFER,
     EXPIRY,
     FINGERPRINT,
     NOT_APPLICABLE,
@@ -38,6 +39,9 @@ def observe_check(ledger: Ledger, result: Result, causes: Causes) -> None:
         _first_sight(ledger, state, result)
     elif _moved_by_us(ledger, state, result, causes):
         _rebase(ledger, state, sighting)
+    elif not sighting.decides:
+        ledger.too_light.add(state.subject)
+        ledger.keep(replace(state, last_observed_at=ledger.at) if state.blocked_by else wait(state, sighting))
     else:
         _count(ledger, advance(state, sighting, ledger.policy), result, causes)
     ledger.seen.add(check_subject(result.check))
@@ -93,7 +97,8 @@ def sighting_of(ledger: Ledger, result: Result) -> Sighting:
     return Sighting(
         value=value_of(result),
         at=ledger.at,
-        needed=1 if by_date else ledger.policy.confirm,
+        needed=1 if by_date else ledger.needed(check_subject(result.check)),
+        decides=ledger.decides or value_of(result) != ERAS_DIFFER,
         version=result.version,
         settings=ledger.settings,
         detail=result_json(result),

@@ -55,6 +55,10 @@ class Sighting:
     """How long after the first one the last of them must be."""
     announced: bool = False
     """A deploy explains the change: it is no flapping."""
+    decides: bool = True
+    """Whether this may be the sighting that confirms: a light probe cannot tell a change from instances that
+    take turns.
+    """
     version: int = 1
     settings: str = ""
     detail: Mapping[str, Json] = field(default_factory=dict)
@@ -106,6 +110,26 @@ def take_turns(step: Step, spoken: Mapping[str, int]) -> Step:
     return Step(step.before, after, Outcome.UNSETTLED)
 
 
+def put_off(state: SubjectState) -> SubjectState:
+    """The state of a subject of which nothing can be said now: what was pending is not counted on."""
+    return replace(state, pending=None, pending_count=0, pending_since=None)
+
+
+def wait(state: SubjectState, sighting: Sighting) -> SubjectState:
+    """Count a sighting that another subject's trouble may explain: it confirms nothing, and is no unrest."""
+    if sighting.value == state.confirmed:
+        return put_off(replace(state, last_observed_at=sighting.at))
+    count = state.pending_count + 1 if sighting.value == state.pending else 1
+    since = state.pending_since if count > 1 and state.pending_since else sighting.at
+    return replace(
+        state,
+        last_observed_at=sighting.at,
+        pending=sighting.value,
+        pending_count=count,
+        pending_since=since,
+    )
+
+
 def unblocked(state: SubjectState) -> SubjectState:
     """The state of a subject that nothing blocks any more."""
     return replace(state, blocked_by=None, blocked_since=None, blocked_code=None)
@@ -133,7 +157,7 @@ def _other(state: SubjectState, sighting: Sighting, policy: Policy) -> Step:
     value, at = sighting.value, sighting.at
     counts_on = state.pending is not None and agrees(value, state.pending, state.confirmed)
     count, since = (state.pending_count + 1, state.pending_since or at) if counts_on else (1, at)
-    if count >= sighting.needed and at - since >= sighting.wait:
+    if count >= sighting.needed and at - since >= sighting.wait and sighting.decides:
         return _confirmed(state, sighting, since, policy)
     after = replace(state, pending=value, pending_count=count, pending_since=since, stable_count=0)
     if state.flapping:

@@ -1,6 +1,6 @@
 """When to look again, so that what is in doubt is confirmed or refuted soon."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 from driftwatch.model import Depth
@@ -8,12 +8,16 @@ from driftwatch.transitions.changes import ConfirmProbe
 from driftwatch.transitions.confirmation import OTHERS, departures, known_values
 from driftwatch.transitions.ledger import Ledger
 from driftwatch.transitions.memory import REPROBE_WINDOW, SubjectState
+from driftwatch.transitions.values import LISTS_DIFFER, REPLICAS, check_subject
 
 _IN_TURN = 2
 """Departures from the confirmed value after which one return does not end the series of re-probes."""
 
 _PAUSE = timedelta(seconds=15)
 """Between two looks at a subject whose answers take turns, at the least: that may go on for a while."""
+
+ROLLOUT = timedelta(hours=1)
+"""So long after instances were told to differ, it is looked for the end of that with every probe."""
 
 
 def plan(ledger: Ledger, now: datetime) -> ConfirmProbe | None:
@@ -29,28 +33,58 @@ def plan(ledger: Ledger, now: datetime) -> ConfirmProbe | None:
 
 def _due(ledger: Ledger, state: SubjectState, now: datetime) -> datetime | None:
     if state.pending is None:
-        return _while_in_turn(ledger, state, now)
+        return _while_in_turn(ledger, state, now) or _while_lists_differ(ledger, state, now)
     if state.flapping and (state.pending in known_values(state) or OTHERS in state.turns):
         return None  # It would be muted, or will be another one next time: the regular probes will do.
     if state.pending_since is None:
         return None
     delays = sorted(ledger.policy.confirm_delays)
-    if state.pending_count >= ledger.policy.confirm:
-        return _future([state.pending_since + ledger.policy.loss_confirm], now)
+    waited = state.pending_since + ledger.policy.loss_confirm
     times = [state.pending_since + delay for delay in delays]
+    if state.subject in ledger.seen & ledger.too_light:
+        return _to_decide(ledger, state, _future([*times, waited], now) or now + delays[0])
+    needed = ledger.needed(state.subject)
+    if state.pending_count >= needed:
+        return _future([waited], now)
+    if needed > ledger.policy.confirm and delays:
+        return now + delays[0]
     if state.subject in ledger.seen:
-        number = state.pending_count - 1
-        if number >= len(times):
-            return None
-        # A sighting that came late shifts the next look, so that two never fall together.
-        gap = times[number] - (times[number - 1] if number else state.pending_since)
-        due = times[number] if times[number] > now else now + gap
-        if departures(state) < _IN_TURN:
-            return due
-        return max(due, now + _PAUSE) if _may_watch(ledger) else None
+        return _to_confirm(ledger, state, times, now)
     if state.subject in ledger.too_light and delays:
         return _future(times, now) or now + delays[0]
     return _future(times, now)
+
+
+def _to_confirm(
+    ledger: Ledger, state: SubjectState, times: Sequence[datetime], now: datetime
+) -> datetime | None:
+    """When to look again at what this probe saw differ."""
+    number = state.pending_count - 1
+    if number >= len(times) or state.pending_since is None:
+        return None
+    # A sighting that came late shifts the next look, so that two never fall together.
+    gap = times[number] - (times[number - 1] if number else state.pending_since)
+    due = times[number] if times[number] > now else now + gap
+    if departures(state) < _IN_TURN:
+        return due
+    return max(due, now + _PAUSE) if _may_watch(ledger) else None
+
+
+def _to_decide(ledger: Ledger, state: SubjectState, due: datetime) -> datetime | None:
+    """When a full probe follows a light one that must not decide."""
+    if ledger.restless:
+        settles = state.pending_count >= ledger.policy.confirm
+        return due if settles and _may_watch(ledger) else None
+    return due if departures(state) < _IN_TURN or _may_watch(ledger) else None
+
+
+def _while_lists_differ(ledger: Ledger, state: SubjectState, now: datetime) -> datetime | None:
+    """Instances that differ mostly do so during a rollout: for a while, every probe asks for a full one."""
+    if state.subject != check_subject(REPLICAS) or state.confirmed not in LISTS_DIFFER:
+        return None
+    recent = now - state.confirmed_since < ROLLOUT and state.subject in ledger.too_light
+    delays = ledger.policy.confirm_delays
+    return now + min(delays) if recent and delays and _may_watch(ledger) else None
 
 
 def _while_in_turn(ledger: Ledger, state: SubjectState, now: datetime) -> datetime | None:

@@ -15,7 +15,9 @@ from driftwatch.transitions.confirmation import (
     Step,
     adopt,
     advance,
+    put_off,
     take_turns,
+    wait,
 )
 from driftwatch.transitions.ledger import Ledger, Verdict
 from driftwatch.transitions.memory import SubjectState
@@ -23,6 +25,7 @@ from driftwatch.transitions.values import (
     ERAS,
     FINGERPRINT,
     REPLICAS,
+    STABLE_LISTING,
     check_subject,
     eras_value,
     state_of,
@@ -37,22 +40,25 @@ _NOTHING_TO_COMPARE = frozenset({"no-baseline", "other-algorithm"})
 
 
 def observe_toolset(ledger: Ledger, observation: ToolsetObservation) -> None:
-    """Let one complete tool list count."""
-    subject, pair, diff = observation.subject, observation.pair, observation.diff
+    """Let one complete tool list count, unless another read of the probe contradicts it."""
+    subject, pair = observation.subject, observation.pair
     deployed = ledger.report.trigger is Trigger.DEPLOY
     state = ledger.state(subject)
-    sighting = Sighting(
-        value=pair,
-        at=ledger.at,
-        needed=ledger.policy.confirm,
-        # What a rollout loses for a moment comes back by itself, unless the deploy has just ended.
-        wait=ledger.policy.loss_confirm if diff and diff.loses_only and not deployed else NO_WAIT,
-        announced=deployed,
-        settings=ledger.settings,
-    )
+    waits = not deployed and (ledger.in_turn if ledger.decides else ledger.restless)
+    if observation.in_doubt and subject not in ledger.unsettled:
+        if state is not None:
+            ledger.keep(put_off(replace(state, last_observed_at=ledger.at)))
+        return
     ledger.seen.add(subject)
     if state is None:
-        _begin(ledger, subject, pair)
+        if not waits:
+            _begin(ledger, subject, pair)
+        return
+    sighting = _sighting(ledger, observation, state)
+    if not sighting.decides:
+        ledger.too_light.add(subject)
+    if waits:
+        ledger.keep(wait(state, sighting))
         return
     upgraded = state.confirmed.partition(":")[0] != observation.algorithm
     ends_incident = ledger.incident(subject) is not None and pair == state.accepted
@@ -61,10 +67,31 @@ def observe_toolset(ledger: Ledger, observation: ToolsetObservation) -> None:
         after = replace(adopt(state, sighting, ledger.at), accepted=accepted)
         ledger.rebase(state, after, over=accepted == pair)
         return
-    step = advance(state, sighting, ledger.policy)
+    _count(ledger, advance(state, sighting, ledger.policy), observation.diff)
+
+
+def _sighting(ledger: Ledger, observation: ToolsetObservation, state: SubjectState) -> Sighting:
+    deployed = ledger.report.trigger is Trigger.DEPLOY
+    loses = observation.diff is not None and observation.diff.loses_only
+    # What changes during unrest is not told before it is over.
+    decides = deployed or ledger.decides or state.flapping
+    return Sighting(
+        value=observation.pair,
+        at=ledger.at,
+        needed=ledger.policy.confirm,
+        # What a rollout loses for a moment comes back by itself, unless the deploy has just ended.
+        wait=ledger.policy.loss_confirm if loses and not deployed else NO_WAIT,
+        announced=deployed,
+        decides=decides and not observation.in_doubt,
+        settings=ledger.settings,
+    )
+
+
+def _count(ledger: Ledger, step: Step, diff: Diff | None) -> None:
+    subject, value = step.after.subject, step.after.confirmed
     if step.outcome.confirms:
-        if _accepts(ledger, state, diff):
-            step = Step(step.before, replace(step.after, accepted=pair), step.outcome)
+        if _accepts(ledger, step.before, diff):
+            step = Step(step.before, replace(step.after, accepted=value), step.outcome)
         ledger.confirm(step, _verdict(ledger, step, diff))
     else:
         if subject in ledger.unsettled:
@@ -220,8 +247,8 @@ def _settle_or_keep(ledger: Ledger, step: Step, *, tracked: bool) -> None:
             verdict = Verdict(kind=EventKind.SETTLED, level=Level.WARNING, good=good, tracked=tracked)
             ledger.settle(step, verdict)
         case Outcome.UNSETTLED:
-            replicas = ledger.state(check_subject(REPLICAS))
-            told = replicas is not None and state_of(replicas.confirmed) in _BAD
+            known = [ledger.state(check_subject(check)) for check in (REPLICAS, STABLE_LISTING)]
+            told = any(state is not None and state_of(state.confirmed) in _BAD for state in known)
             ledger.unsettle(step, tracked=tracked, alerts=not told)
         case Outcome.BLIP:
             ledger.blip(step)

@@ -13,6 +13,22 @@ FINGERPRINT = "release/fingerprint"
 REPLICAS = "release/replicas"
 """The check that shows instances answering differently."""
 
+LISTS_DIFFER = frozenset(
+    f"{state}:{code}"
+    for state in (State.FAILED, State.OBSERVED_RISK)
+    for code in ("tools-differ", "definitions-differ")
+)
+"""Its values where they answer with different lists."""
+
+STABLE_LISTING = "release/stable-listing"
+"""The check that shows a list that changes at every read."""
+
+CHANGES = frozenset({f"{State.OBSERVED_RISK}:volatile"})
+"""Its values where it does."""
+
+ERAS_DIFFER = f"{State.OBSERVED_RISK}:eras-differ"
+"""The value of mcp/era-coverage where the lists of two eras are not the same."""
+
 SHORTEST_DIGEST = 8
 """Hex digits that each half of a shortened fingerprint has at least."""
 

@@ -6,7 +6,16 @@ import pytest
 
 from driftwatch.evidence import Instance, Missing, Replicas, Surface
 from driftwatch.model import Era, Json, Result, State
-from tests.checks.factories import broken, evidence, judged, schema, surface, tool
+from tests.checks.factories import (
+    broken,
+    evidence,
+    fingerprint,
+    judged,
+    remembered,
+    schema,
+    surface,
+    tool,
+)
 
 INFO = {"name": "notes", "version": "1"}
 FULL = (tool("a"), tool("b"))
@@ -79,7 +88,7 @@ def test_the_same_tools_with_other_definitions_are_a_risk() -> None:
 def test_two_lists_that_take_turns_request_by_request_are_two_instances() -> None:
     replicas, stable = results(twice(REWORDED), instance(FULL), instance(REWORDED))
     assert states(replicas, stable) == [(State.OBSERVED_RISK, "definitions-differ"), QUIET]
-    assert stable.reason == "two lists take turns: see release/replicas"
+    assert stable.reason == "several lists take turns: see release/replicas"
 
 
 def test_instances_of_different_versions_are_a_risk_though_their_tools_agree() -> None:
@@ -161,3 +170,52 @@ def test_a_list_that_was_not_complete_is_compared_with_nothing() -> None:
 def test_instructions_of_an_instance_count() -> None:
     other: Any = Instance(address=None, server_info=INFO, instructions="Call me first.", tools=FULL)
     assert states(results(twice(), other)[0]) == [(State.OBSERVED_RISK, "definitions-differ")]
+
+
+def of_both_eras(
+    legacy: tuple[Json, ...],
+    legacy_again: tuple[Json, ...],
+    *instances: Instance,
+    first: tuple[Json, ...] = FULL,
+) -> tuple[Result, ...]:
+    """Of release/replicas, release/stable-listing, release/fingerprint and mcp/era-coverage."""
+    modern = twice(first, first=first)
+    older = surface(Era.LEGACY, *legacy, second_read=legacy_again)
+    seen = evidence(modern, older, replicas=Replicas(era=Era.MODERN, instances=instances, unanswered=()))
+    before = remembered(fingerprint("c", "b"))
+    now = fingerprint("a", "b")
+    compared = judged(
+        "release/fingerprint", seen, fingerprints=dict.fromkeys(Era, now), known=dict.fromkeys(Era, before)
+    )
+    named = [judged(check, seen) for check in ("release/replicas", "release/stable-listing")]
+    return (*named, compared, judged("mcp/era-coverage", seen))
+
+
+def test_eras_and_fingerprints_are_not_compared_where_instances_answer_in_turn() -> None:
+    replicas, stable, compared, eras = of_both_eras(LESS, FULL, instance(), instance())
+    assert states(replicas, stable) == [(State.OBSERVED_RISK, "tools-differ"), QUIET]
+    assert replicas.findings[0].era is Era.LEGACY
+    for result in (compared, eras):
+        assert (result.state, result.code, result.cause) == (
+            State.NOT_CHECKED,
+            "reads-differ",
+            "release/replicas",
+        )
+
+
+def test_a_list_of_one_era_that_changes_at_every_read_spoils_no_other() -> None:
+    replicas, stable, compared, eras = of_both_eras(LESS, (tool("c"),), instance(), instance())
+    assert states(replicas, stable) == [QUIET, (State.OBSERVED_RISK, "volatile")]
+    assert (eras.code, eras.cause) == ("reads-differ", "release/stable-listing")
+    assert [finding.era for finding in compared.findings] == [Era.MODERN]
+
+
+def test_eras_whose_lists_differ_at_every_read_alike_differ() -> None:
+    _, _, compared, eras = of_both_eras(LESS, LESS, instance(), instance())
+    assert (compared.code, eras.code) == ("changed", "eras-differ")
+
+
+def test_three_lists_that_come_again_are_three_instances() -> None:
+    seen = twice(LESS, first=FULL)
+    replicas, stable = results(seen, instance(REWORDED), instance(FULL))
+    assert states(replicas, stable) == [(State.FAILED, "tools-differ"), QUIET]

@@ -130,3 +130,13 @@ def test_a_rollout_that_takes_its_time_is_probed_less_often() -> None:
         for reads in (1, 5, 6, 12, 36, 100)
     ]
     assert pauses == [5, 5, 10, 15, 30, 30]
+
+
+def test_a_read_that_is_shown_several_lists_agrees_with_nothing() -> None:
+    progress = read("aa")
+    look = Look(at=START, full=True, toolsets={TOOLS: "a"}, root="verified", also={TOOLS: "b"}, in_doubt=True)
+    progress = advance(progress, look)
+    assert (progress.agreeing, progress.thorough) == (0, False)
+    assert progress.spoken(TOOLS) == {"a": 3, "b": 1}
+    assert ends(progress) is Phase.READING
+    assert ends(progress, 300) is Phase.UNSETTLED

@@ -2,6 +2,9 @@
 
 import json
 from collections.abc import Callable
+from itertools import count
+
+import pytest
 
 from driftwatch.evidence import Evidence, Missing, Streaming
 from driftwatch.model import DEPTH_CODE, Depth
@@ -92,6 +95,24 @@ async def test_every_page_is_read_twice() -> None:
     async with running(Mcp(page_size=1, tools=pages)) as server:
         evidence = await server.probe(depth=Depth.FULL)
     assert again(evidence) == [pages, pages]
+
+
+@pytest.mark.parametrize(("instances", "pages"), [(2, 2), (2, 4), (3, 3), (3, 2), (4, 3)])
+async def test_a_mixture_of_pages_from_instances_in_turn_is_not_read_twice_alike(
+    instances: int, pages: int
+) -> None:
+    lists = [tuple(tool(f"t{n}", title=f"of {number}") for n in range(pages)) for number in range(instances)]
+    turn = count()
+
+    def before(mcp: Mcp, incoming: Incoming) -> Answer | None:
+        if incoming.rpc_method == "tools/list":
+            mcp.tools = lists[next(turn) % instances]
+        return None
+
+    async with running(Mcp(legacy=False, page_size=1, tools=lists[0], before=before)) as server:
+        evidence = await server.probe(depth=Depth.FULL)
+    (surface,) = evidence.surfaces
+    assert surface.second_read != surface.tools
 
 
 async def test_a_second_read_that_fails_does_not_touch_the_first() -> None:

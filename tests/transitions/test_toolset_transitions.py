@@ -318,3 +318,40 @@ class TestUnsettledDeploys:
         timeline.unsettled = {MODERN: {pair("abc"): 1, pair("abcd"): 3}}
         said = timeline.probe(HEALTHY.offering("abcd"), trigger=Trigger.DEPLOY)
         assert said == [f"warning {CHANGED} {pair('abc')} -> {pair('abcd')}"]
+
+
+class TestTurns:
+    """Toolsets of a server whose instances answer with different lists."""
+
+    OTHER = HEALTHY.offering("abcd")
+
+    def test_light_probes_alone_never_confirm_a_list(self) -> None:
+        timeline = Timeline()
+        timeline.probe(HEALTHY)
+        assert timeline.probes(9, self.OTHER, depth=Depth.LIGHT) == []
+        assert timeline.changes.confirm
+        assert timeline.changes.confirm.depth is Depth.FULL
+        assert timeline.probe(self.OTHER) == [f"warning {CHANGED} {pair('abc')} -> {pair('abcd')}"]
+
+    def test_without_re_probes_light_ones_have_to_do(self) -> None:
+        timeline = Timeline(policy=Policy(confirm_delays=()))
+        timeline.probe(HEALTHY)
+        assert len(timeline.probes(3, self.OTHER, depth=Depth.LIGHT)) == 1
+
+    def test_a_list_waits_while_instances_differ_and_is_told_when_they_agree(self) -> None:
+        timeline = Timeline()
+        timeline.probe(HEALTHY)
+        differ = HEALTHY.but(release__replicas="failed:tools-differ")
+        assert timeline.probes(3, differ) == ["error change release/replicas verified -> failed:tools-differ"]
+        assert timeline.probes(5, self.OTHER, depth=Depth.LIGHT) == []
+        assert timeline.probes(5, self.OTHER) == []
+        assert sorted(timeline.probe(self.OTHER)) == [
+            "info recovery release/replicas failed:tools-differ -> verified",
+            f"warning {CHANGED} {pair('abc')} -> {pair('abcd')}",
+        ]
+
+    def test_servers_of_other_versions_with_one_list_keep_nothing_waiting(self) -> None:
+        timeline = Timeline()
+        timeline.probe(HEALTHY)
+        versions = self.OTHER.but(release__replicas="observed_risk:versions-differ")
+        assert len(timeline.probes(3, versions)) == 2
