@@ -4,8 +4,17 @@ from dataclasses import replace
 from datetime import datetime
 
 from driftwatch.model import DEPTH_CODE, EventKind, Json, Level, Result, State
+from driftwatch.transitions import doubt
 from driftwatch.transitions.causes import Causes
-from driftwatch.transitions.confirmation import Outcome, Sighting, Step, adopt, advance, unblocked, wait
+from driftwatch.transitions.confirmation import (
+    Outcome,
+    Sighting,
+    Step,
+    adopt,
+    advance,
+    unblocked,
+    wait,
+)
 from driftwatch.transitions.ledger import Ledger, Verdict
 from driftwatch.transitions.memory import SubjectState
 from driftwatch.transitions.values import (
@@ -39,6 +48,8 @@ def observe_check(ledger: Ledger, result: Result, causes: Causes) -> None:
         _first_sight(ledger, state, result)
     elif _moved_by_us(ledger, state, result, causes):
         _rebase(ledger, state, sighting)
+    elif doubt.agrees_by_chance(ledger, state, result):
+        ledger.keep(replace(state, last_observed_at=ledger.at))
     elif not sighting.decides:
         ledger.too_light.add(state.subject)
         ledger.keep(replace(state, last_observed_at=ledger.at) if state.blocked_by else wait(state, sighting))
@@ -97,8 +108,8 @@ def sighting_of(ledger: Ledger, result: Result) -> Sighting:
     return Sighting(
         value=value_of(result),
         at=ledger.at,
-        needed=1 if by_date else ledger.needed(check_subject(result.check)),
-        decides=ledger.decides or value_of(result) != ERAS_DIFFER,
+        needed=1 if by_date else doubt.needed(ledger, check_subject(result.check)),
+        decides=doubt.decides(ledger) or value_of(result) != ERAS_DIFFER,
         version=result.version,
         settings=ledger.settings,
         detail=result_json(result),

@@ -5,19 +5,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from driftwatch.model import Depth, Event, EventKind, Json, Level, Report
+from driftwatch.model import Event, EventKind, Json, Level, Report
 from driftwatch.transitions.changes import Changes, ConfirmProbe, Interval
 from driftwatch.transitions.confirmation import Outcome, Step, departures, unblocked
 from driftwatch.transitions.incidents import Incidents, stable_id
 from driftwatch.transitions.memory import Incident, Memory, Policy, SubjectState, TlsNotice
-from driftwatch.transitions.values import (
-    CHANGES,
-    LISTS_DIFFER,
-    NOT_APPLICABLE,
-    REPLICAS,
-    STABLE_LISTING,
-    check_subject,
-)
+from driftwatch.transitions.values import NOT_APPLICABLE, check_subject
 
 _TOLD_SINCE_THE_BEGINNING = frozenset({EventKind.RECOVERY, EventKind.COVERAGE_BACK})
 
@@ -90,31 +83,6 @@ class Ledger:
     def incident(self, subject: str) -> Incident | None:
         """The open incident of a subject."""
         return self._incidents.of(subject)
-
-    @property
-    def decides(self) -> bool:
-        """Whether this report may confirm what only several reads of one list can tell from chance."""
-        policy = self.policy
-        return self.report.depth is Depth.FULL or policy.confirm == 1 or not policy.confirm_delays
-
-    @property
-    def in_turn(self) -> bool:
-        """Whether several lists answer in turn, as far as is known: then none of them is a change."""
-        return self._is_or_may_be(REPLICAS, LISTS_DIFFER)
-
-    @property
-    def restless(self) -> bool:
-        """Whether a light probe says nothing about a list: another one answers, or it changes every time."""
-        return self.in_turn or self._is_or_may_be(STABLE_LISTING, CHANGES)
-
-    def needed(self, subject: str) -> int:
-        """How many observations must agree; instances that differ may agree a few times by chance."""
-        state = self.state(subject)
-        return self.policy.confirm * (2 if state is not None and state.confirmed in LISTS_DIFFER else 1)
-
-    def _is_or_may_be(self, check: str, values: frozenset[str]) -> bool:
-        state = self.state(check_subject(check))
-        return state is not None and not values.isdisjoint({state.confirmed, state.pending})
 
     def keep(self, state: SubjectState) -> None:
         """Put a state in the place of what is remembered."""

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 from driftwatch.model import Depth
+from driftwatch.transitions import doubt
 from driftwatch.transitions.changes import ConfirmProbe
 from driftwatch.transitions.confirmation import OTHERS, departures, known_values
 from driftwatch.transitions.ledger import Ledger
@@ -43,7 +44,7 @@ def _due(ledger: Ledger, state: SubjectState, now: datetime) -> datetime | None:
     times = [state.pending_since + delay for delay in delays]
     if state.subject in ledger.seen & ledger.too_light:
         return _to_decide(ledger, state, _future([*times, waited], now) or now + delays[0])
-    needed = ledger.needed(state.subject)
+    needed = doubt.needed(ledger, state.subject)
     if state.pending_count >= needed:
         return _future([waited], now)
     if needed > ledger.policy.confirm and delays:
@@ -72,7 +73,7 @@ def _to_confirm(
 
 def _to_decide(ledger: Ledger, state: SubjectState, due: datetime) -> datetime | None:
     """When a full probe follows a light one that must not decide."""
-    if ledger.restless:
+    if doubt.restless(ledger):
         settles = state.pending_count >= ledger.policy.confirm
         return due if settles and _may_watch(ledger) else None
     return due if departures(state) < _IN_TURN or _may_watch(ledger) else None

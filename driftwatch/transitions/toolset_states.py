@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from driftwatch.model import Era, EventKind, Json, Level, Report, Result, State, Trigger
 from driftwatch.toolset import Diff
+from driftwatch.transitions import doubt
 from driftwatch.transitions.causes import Causes
 from driftwatch.transitions.changes import ToolsetObservation
 from driftwatch.transitions.check_states import observe_check, shadow
@@ -44,7 +45,7 @@ def observe_toolset(ledger: Ledger, observation: ToolsetObservation) -> None:
     subject, pair = observation.subject, observation.pair
     deployed = ledger.report.trigger is Trigger.DEPLOY
     state = ledger.state(subject)
-    waits = not deployed and (ledger.in_turn if ledger.decides else ledger.restless)
+    waits = not deployed and (doubt.in_turn(ledger) if doubt.decides(ledger) else doubt.restless(ledger))
     if observation.in_doubt and subject not in ledger.unsettled:
         if state is not None:
             ledger.keep(put_off(replace(state, last_observed_at=ledger.at)))
@@ -74,7 +75,7 @@ def _sighting(ledger: Ledger, observation: ToolsetObservation, state: SubjectSta
     deployed = ledger.report.trigger is Trigger.DEPLOY
     loses = observation.diff is not None and observation.diff.loses_only
     # What changes during unrest is not told before it is over.
-    decides = deployed or ledger.decides or state.flapping
+    decides = deployed or doubt.decides(ledger) or state.flapping
     return Sighting(
         value=observation.pair,
         at=ledger.at,
