@@ -8,6 +8,7 @@ from functools import cached_property
 from driftwatch.model import Json
 from driftwatch.toolset.canonical import written_alike
 from driftwatch.toolset.likeness import names_alike, other_acts, respelled, surest, words, words_alike
+from driftwatch.toolset.sameness import spelled
 from driftwatch.toolset.tools import HINTS, Entry, Toolset, name_of, with_defaults
 
 _NAMES = 4
@@ -105,6 +106,18 @@ class _Tool:
 
     place: int
     entry: Entry
+    forms: dict[bytes, str]
+    """Schemas in canonical form by how they are written: most are written alike under both names."""
+
+    @cached_property
+    def schema(self) -> str:
+        """The input schema in canonical form."""
+        written = spelled(self.entry.get("inputSchema"))
+        if written is None:
+            return self.entry.schema
+        if written not in self.forms:
+            self.forms[written] = self.entry.schema
+        return self.forms[written]
 
     @cached_property
     def name(self) -> str:
@@ -143,7 +156,8 @@ def _parameters(tool: dict[str, Json]) -> frozenset[tuple[str, str]]:
 
 def _renamed(removed: list[Entry], added: list[Entry]) -> list[Both]:
     """Pairs of one tool under two names, surest first; both lists are in canonical order."""
-    ours, theirs = ([_Tool(*item) for item in enumerate(entries)] for entries in (removed, added))
+    forms: dict[bytes, str] = {}
+    ours, theirs = ([_Tool(*item, forms) for item in enumerate(entries)] for entries in (removed, added))
     lone = len(ours) == len(theirs) == 1
 
     def evidence(old: int, new: int) -> int:
@@ -164,7 +178,7 @@ def _candidates(removed: list[_Tool], added: list[_Tool]) -> Iterator[tuple[_Too
     seen: set[tuple[int, int]] = set()
     common = {tool.entry.parameters for tool in removed} & {tool.entry.parameters for tool in added}
     marks: tuple[Callable[[_Tool], str], ...] = (
-        lambda tool: tool.entry.schema if tool.entry.parameters in common else "",
+        lambda tool: tool.schema if tool.entry.parameters in common else "",
         lambda tool: tool.description,
         lambda tool: tool.name.lower(),
     )
@@ -208,10 +222,10 @@ def _name_evidence(one: str, other: str) -> int:
 def _schema_evidence(one: _Tool, other: _Tool) -> int:
     before, after = one.entry.parameters, other.entry.parameters
     few, many = sorted((len(before), len(after)))
-    if one.entry.schema == other.entry.schema:
+    if one.schema == other.schema:
         if not many:
             return 1
-        return (2 if many == 1 else 3) + int(len(one.entry.schema) > _TELLING)
+        return (2 if many == 1 else 3) + int(len(one.schema) > _TELLING)
     if not few:
         return 0
     shared = len(one.parameters & other.parameters) if few / many >= _ALIKE else 0

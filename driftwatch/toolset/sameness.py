@@ -4,7 +4,6 @@ import marshal
 
 from driftwatch.model import Json
 
-_ABSENT = object()
 CONTAINERS = frozenset({dict, list})
 
 _WHOLE = 16
@@ -66,18 +65,27 @@ class Sameness:
 
     def _compare(self, one: dict[str, Json], other: dict[str, Json]) -> frozenset[str]:
         differing = one.keys() ^ other.keys()
-        if self._whole and not CONTAINERS.isdisjoint(map(type, one.values())):
-            differing.update([name for name, member in one.items() if member != other.get(name, _ABSENT)])
-            self._whole -= bool(differing)
-            names = [name for name in one if name not in differing]
-            written = spelled([one[name] for name in names])
-            if written is not None and written == spelled([other[name] for name in names]):
-                return frozenset(differing)
+        inner = []
         for name, member in one.items():
             if name not in differing:
                 twin, kind = other[name], type(member)
-                if kind is not type(twin) or not (
-                    self.alike(member, twin) if kind in CONTAINERS else member == twin
-                ):
+                if kind is type(twin) and kind in CONTAINERS:
+                    inner.append(name)
+                elif kind is not type(twin) or member != twin:
                     differing.add(name)
+        if inner:
+            differing |= self._compare_containers(one, other, inner)
         return frozenset(differing)
+
+    def _compare_containers(self, one: dict[str, Json], other: dict[str, Json], names: list[str]) -> set[str]:
+        """Those of the names under which objects or arrays stand that are not alike."""
+        differing: set[str] = set()
+        if self._whole:
+            differing.update([name for name in names if one[name] != other[name]])
+            self._whole -= bool(differing)
+            names = [name for name in names if name not in differing]
+            written = spelled([one[name] for name in names])
+            if written is not None and written == spelled([other[name] for name in names]):
+                return differing
+        differing.update([name for name in names if not self.alike(one[name], other[name])])
+        return differing

@@ -55,6 +55,9 @@ class Traits:
         self.links |= other.links
 
 
+_NOTHING = Traits()
+
+
 class Reader:
     """What whole tools do to their reader; a part that many of them have is read once."""
 
@@ -95,9 +98,12 @@ def _texts(pointer: str, item: Json, before: Json, sameness: Sameness) -> list[T
         pointer, item, before, described = todo.pop()
         if isinstance(item, dict):
             past = before if isinstance(before, dict) else {}
+            gone = {spelled(past[name]) for name in past.keys() - item.keys()} - {None}
             for name in sameness.changed(past, item) & item.keys() if past else item:
                 if name not in past and not hides_nothing(name):
                     found.append(Text(f"{pointer}/{escape(name)}", name, prose=False, described=False))
+                if gone and name not in past and spelled(item[name]) in gone:
+                    continue  # only moved
                 if name in PROSE or _worth(item[name]):
                     todo.append((f"{pointer}/{escape(name)}", item[name], past.get(name), name in PROSE))
         elif isinstance(item, list) and (described or not _are_words(item)):
@@ -145,7 +151,7 @@ def fresh_texts(
     places = {each.pointer: place for place, each in enumerate(changes) if each.after is not None}
     found = []
     for text in _texts(f"/{member}", after, before, sameness):
-        does = Traits() if _does_nothing(text) else traits((text,))
+        does = _NOTHING if _does_nothing(text) else traits((text,))
         place = _accounting(places, text.pointer)
         if does or (place is None and text.described):
             found.append(Fresh(text, does, place))

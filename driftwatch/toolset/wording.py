@@ -86,6 +86,8 @@ def _common(one: str, other: str, limit: int | None = None) -> int:
     """How long a beginning two texts share, up to the end of a word."""
     longest = min(len(one), len(other)) if limit is None else limit
     low, high = 0, longest  # bisection: slices compare faster than characters
+    if one[:longest] == other[:longest]:  # as a rule, one text with another at its end
+        low = longest
     while low < high:
         middle = (low + high + 1) // 2
         if one[:middle] == other[:middle]:

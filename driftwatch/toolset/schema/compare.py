@@ -88,7 +88,7 @@ def _compare_place(pair: Pair, work: Work) -> None:
 def _compare_demands(old: View, new: View, changed: frozenset[str], pair: Pair, work: Work) -> None:
     """Compare what a value must be, as far as the keywords that say so have changed."""
     subject = work.ledger.side.of(pair.path)
-    moved: set[str] = set()
+    moved: frozenset[str] = frozenset()
     if not TYPE.isdisjoint(changed):
         moved, remains = compare_types(old, new, subject, work.ledger, root=not pair.path)
         if not remains:  # nothing of the old value is left to compare

@@ -32,7 +32,7 @@ def excerpt(old: Json, new: Json, sameness: Sameness) -> tuple[Json, Json]:
     if not DEFINITIONS.isdisjoint(changed):
         alike = frozenset(name for name in alike if not _may_point(ours[name]))
     texts = _TEXTS - changed
-    if points_elsewhere(old):
+    if not (alike or texts.intersection(old)) or points_elsewhere(old):
         return old, new
     after = _without(alike, texts, new)
     return (old, new) if points_elsewhere(after) else (_without(alike, texts, old), after)

@@ -13,6 +13,8 @@ from driftwatch.toolset.schema.views import UNIONS, Document, View, names
 from driftwatch.toolset.schema.work import Pair, Work
 from driftwatch.toolset.wording import listed, quote, value
 
+_UNIONS = frozenset(UNIONS)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Form:
@@ -81,6 +83,8 @@ _MARKS: tuple[Callable[[_Form], Hashable], ...] = (
 
 def compare_forms(old: View, new: View, changed: frozenset[str], pair: Pair, work: Work) -> bool:
     """Compare anyOf and oneOf. True when one side is nothing but a union: then that is all."""
+    if _UNIONS.isdisjoint(old.keywords) and _UNIONS.isdisjoint(new.keywords):
+        return False
     before, after = _union(old), _union(new)
     if before is None and after is None:
         return False

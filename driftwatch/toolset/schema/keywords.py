@@ -108,6 +108,11 @@ def malformed(keyword: str, value: Json) -> bool:
     return kind is list and keyword in {"required", "type"} and any(type(item) is not str for item in value)
 
 
+def malformed_keywords(schema: dict[str, Json]) -> list[str]:
+    """The names of the rules that are malformed."""
+    return [name for name, value in schema.items() if name in _SHAPES and malformed(name, value)]
+
+
 def known(keyword: str) -> bool:
     """True for a keyword that has a comparison of its own, or needs none because it only gives structure."""
     return keyword in _SHAPES or keyword == "const" or (keyword in NOTES and keyword not in _REMARKS)

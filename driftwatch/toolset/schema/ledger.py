@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from dataclasses import dataclass, field
-from enum import Enum
+from enum import StrEnum
 from typing import Final
 
 from driftwatch.model import Json
@@ -11,7 +11,7 @@ from driftwatch.toolset.change import BREAKING, COMPATIBLE, TEXT, Difference
 from driftwatch.toolset.wording import quote
 
 
-class Effect(Enum):
+class Effect(StrEnum):
     """What a change does to the set of values that a schema accepts."""
 
     NARROWED = "narrowed"

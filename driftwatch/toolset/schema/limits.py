@@ -13,17 +13,17 @@ from driftwatch.toolset.wording import quote, value
 _SAFE_INTEGER = 2**53 - 1
 """The bounds that generators in JavaScript write for "any integer" (zod's ``int()``): no limit at all."""
 
-# Keyword, whether it is the lower end, what is counted.
-_SIZES = (
-    ("minLength", True, "character"),
-    ("maxLength", False, "character"),
-    ("minItems", True, "item"),
-    ("maxItems", False, "item"),
-    ("minProperties", True, "property"),
-    ("maxProperties", False, "property"),
-    ("minContains", True, "matching item"),
-    ("maxContains", False, "matching item"),
-)
+# Keyword: whether it is the lower end, what is counted.
+_SIZES = {
+    "minLength": (True, "character"),
+    "maxLength": (False, "character"),
+    "minItems": (True, "item"),
+    "maxItems": (False, "item"),
+    "minProperties": (True, "property"),
+    "maxProperties": (False, "property"),
+    "minContains": (True, "matching item"),
+    "maxContains": (False, "matching item"),
+}
 _PLURALS = {"property": "properties"}
 
 _ASSERTED_FORMATS = frozenset(
@@ -54,7 +54,7 @@ _ENDS = (
 LIMITS = frozenset(
     (
         *(keyword for end in _ENDS for keyword in (end.inclusive, end.exclusive)),
-        *(keyword for keyword, _, _ in _SIZES),
+        *_SIZES,
         *("format", "multipleOf", "pattern", "uniqueItems"),
     )
 )
@@ -91,12 +91,11 @@ def compare_limits(old: View, new: View, changed: frozenset[str], subject: str, 
     for end in _ENDS:
         if end.inclusive in changed or end.exclusive in changed:
             _compare_bounds(old, new, end, subject, ledger)
-    for size in _SIZES:
-        if size[0] in changed:
-            _compare_sizes(old, new, size, subject, ledger)
-    for keyword, compare in _OTHERS.items():
-        if keyword in changed:
-            compare(old, new, subject, ledger)
+    for keyword in sorted(changed & LIMITS):
+        if keyword in _SIZES:
+            _compare_sizes(old, new, keyword, subject, ledger)
+        elif keyword in _OTHERS:
+            _OTHERS[keyword](old, new, subject, ledger)
 
 
 def _compare_bounds(old: View, new: View, end: _End, subject: str, ledger: Ledger) -> None:
@@ -140,9 +139,9 @@ def _bound(view: View, end: _End, *, whole: bool) -> _Bound | None:
     return None if -tightest.strictness(end)[0] >= _SAFE_INTEGER else tightest
 
 
-def _compare_sizes(old: View, new: View, size: tuple[str, bool, str], subject: str, ledger: Ledger) -> None:
-    keyword, lower, noun = size
-    before, after = (_size(view, keyword, lower=lower) for view in (old, new))
+def _compare_sizes(old: View, new: View, keyword: str, subject: str, ledger: Ledger) -> None:
+    lower, noun = _SIZES[keyword]
+    before, after = _size(old, keyword, lower=lower), _size(new, keyword, lower=lower)
     if before == after:
         return
     pointer = (new if keyword in new.keywords else old).at(keyword)

@@ -1,6 +1,7 @@
 """The properties of an object: added, dropped, renamed, required or not, and what else may be there."""
 
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable
 from functools import cached_property
 
 from driftwatch.model import Json
@@ -25,19 +26,18 @@ _CANDIDATES = 60
 """With more dropped or added properties than this, nothing is called renamed."""
 
 
-@dataclass(eq=False)  # no slots: one property is held against many
 class _Property:
     """One property of an object."""
 
-    name: str
-    schema: Json
-    pointer: str
-    required: bool
-    document: Document
-
-    @cached_property
-    def view(self) -> View:
-        return self.document.view(self.schema, self.pointer)
+    def __init__(self, name: str, schema: Json, pointer: str, document: Document, *, required: bool) -> None:
+        self.name = name
+        self.schema = schema
+        self.pointer = pointer
+        self.document = document
+        self.required = required
+        self.view = document.view(schema, pointer)
+        text = self.view.keywords.get("description")
+        self.description = text.strip() if isinstance(text, str) else ""
 
     @cached_property
     def kinds(self) -> frozenset[str] | None:
@@ -58,48 +58,41 @@ class _Property:
         return f"({said}, {'required' if self.required else 'optional'})"
 
     @cached_property
-    def description(self) -> str:
-        text = self.view.keywords.get("description")
-        return text.strip() if isinstance(text, str) else ""
-
-    @cached_property
     def wording(self) -> frozenset[str]:
         return words(self.description)
 
 
 def compare_properties(old: View, new: View, pair: Pair, work: Work) -> None:
     """Compare what the two objects declare, name by name."""
-    before, after = _differing(old, new, work)
-    dropped = {name: item for name, item in before.items() if name not in after}
-    added = {name: item for name, item in after.items() if name not in before}
+    (ours, required), (theirs, now_required) = _declared(old), _declared(new)
+    dropped: dict[str, _Property] = {}
+    added: dict[str, _Property] = {}
+    for name in sorted(work.changed(ours, theirs)):
+        if name not in theirs:
+            pointer = old.at_property(name)
+            dropped[name] = _Property(name, ours[name], pointer, work.old, required=name in required)
+            continue
+        pointer = new.at_property(name)
+        if name not in ours:
+            added[name] = _Property(name, theirs[name], pointer, work.new, required=name in now_required)
+        else:
+            both = Pair(ours[name], old.at_property(name), theirs[name], pointer, pair.below(name))
+            work.push_changed(both)
     for one, other in _renamed(dropped, added, work):
         del dropped[one.name], added[other.name]
-        _note_rename(one, other, pair, work)
-        _compare(one, other, pair, work)
+        _compare_renamed(one, other, pair, work)
     for item in dropped.values():
         _note(work, "dropped", pair, item)
     for item in added.values():
         _note(work, "added", pair, item)
-    for name, item in before.items():
-        if name in after:
-            _compare(item, after[name], pair, work)
-    _compare_undeclared(old, new, pair, work)
+    for name in sorted(required ^ now_required):
+        was = name in required
+        if name in ours and name in theirs:
+            _note_required(name, was=was, pointer=_required(new.at_property(name)), pair=pair, work=work)
+        elif name not in ours and name not in theirs:
+            _note_required(name, was=was, pointer=(old if was else new).at("required"), pair=pair, work=work)
     _compare_unknown(old, new, "additionalProperties", pair, work)
     _compare_unknown(old, new, "unevaluatedProperties", pair, work)
-
-
-def _differing(old: View, new: View, work: Work) -> tuple[dict[str, _Property], dict[str, _Property]]:
-    """The properties of both, without those that stayed as they were."""
-    (ours, required), (theirs, now_required) = _declared(old), _declared(new)
-    before, after = {}, {}
-    for name in sorted(
-        work.changed(ours, theirs) | ((required ^ now_required) & (ours.keys() | theirs.keys()))
-    ):
-        if name in ours:
-            before[name] = _Property(name, ours[name], old.at_property(name), name in required, work.old)
-        if name in theirs:
-            after[name] = _Property(name, theirs[name], new.at_property(name), name in now_required, work.new)
-    return before, after
 
 
 def _declared(view: View) -> tuple[dict[str, Json], set[str]]:
@@ -107,19 +100,9 @@ def _declared(view: View) -> tuple[dict[str, Json], set[str]]:
     return properties if isinstance(properties, dict) else {}, set(names(view.keywords.get("required")))
 
 
-def _compare_undeclared(old: View, new: View, pair: Pair, work: Work) -> None:
-    """Names that are required and nowhere declared."""
-    (ours, required), (theirs, now_required) = _declared(old), _declared(new)
-    for name in sorted((required ^ now_required) - ours.keys() - theirs.keys()):
-        was = name in required
-        _note_required(name, was=was, pointer=(old if was else new).at("required"), pair=pair, work=work)
-
-
-def _compare(one: _Property, other: _Property, pair: Pair, work: Work) -> None:
-    work.push(Pair(one.schema, one.pointer, other.schema, other.pointer, pair.below(other.name)))
-    if one.required != other.required:
-        pointer = f"{other.pointer.rpartition('/properties/')[0]}/required"
-        _note_required(other.name, was=one.required, pointer=pointer, pair=pair, work=work)
+def _required(pointer: str) -> str:
+    """Where the names that are required stand, from where a property does."""
+    return f"{pointer.rpartition('/properties/')[0]}/required"
 
 
 def _note(work: Work, change: str, pair: Pair, item: _Property) -> None:
@@ -133,10 +116,14 @@ def _note(work: Work, change: str, pair: Pair, item: _Property) -> None:
         work.ledger.note(change, effect, message, item.pointer, (None, item.schema))
 
 
-def _note_rename(one: _Property, other: _Property, pair: Pair, work: Work) -> None:
-    old, new = quote(pair.below(one.name)), quote(pair.below(other.name))
-    message = f"{work.ledger.side.noun} {old} renamed to {new}"
+def _compare_renamed(one: _Property, other: _Property, pair: Pair, work: Work) -> None:
+    path = pair.below(other.name)
+    message = f"{work.ledger.side.noun} {quote(pair.below(one.name))} renamed to {quote(path)}"
     work.ledger.note("renamed", BREAKING, message, other.pointer, (one.name, other.name))
+    work.push(Pair(one.schema, one.pointer, other.schema, other.pointer, path))
+    if one.required != other.required:
+        pointer = _required(other.pointer)
+        _note_required(other.name, was=one.required, pointer=pointer, pair=pair, work=work)
 
 
 def _note_required(name: str, *, was: bool, pointer: str, pair: Pair, work: Work) -> None:
@@ -155,8 +142,10 @@ def _renamed(
     """Pairs of one property under two names, surest first. What weighing them costs is limited too."""
     if not dropped or not added or max(len(dropped), len(added)) > _CANDIDATES:
         return []
-    ours, theirs = list(dropped.values()), list(added.values())
-    lone = len(ours) == len(theirs) == 1
+    twins = _twins(dropped, added, work)
+    taken = {item.name for both in twins for item in both}
+    ours, theirs = ([item for item in side.values() if item.name not in taken] for side in (dropped, added))
+    lone = len(dropped) == len(added) == 1
 
     def evidence(old: int, new: int) -> int:
         if not work.old.allowance.spend():
@@ -169,7 +158,28 @@ def _renamed(
         for old, one in enumerate(ours)
         for new, other in enumerate(theirs)
     )
-    return [(ours[old], theirs[new]) for old, new in surest(candidates, evidence)]
+    return [*twins, *((ours[old], theirs[new]) for old, new in surest(candidates, evidence))]
+
+
+def _twins(
+    dropped: dict[str, _Property], added: dict[str, _Property], work: Work
+) -> list[tuple[_Property, _Property]]:
+    """Those whose names are alike and that are written alike, with a description that no other has."""
+    ours, theirs = (_by_description(side.values()) for side in (dropped, added))
+    return [
+        (one, theirs[text])
+        for text, one in ours.items()
+        if text in theirs
+        and work.unchanged(one.schema, theirs[text].schema)
+        and names_alike(one.name, theirs[text].name)
+    ]
+
+
+def _by_description(properties: Iterable[_Property]) -> dict[str, _Property]:
+    """The properties with a description of their own."""
+    every = list(properties)
+    often = Counter(item.description for item in every)
+    return {item.description: item for item in every if item.description and often[item.description] == 1}
 
 
 def _evidence(one: _Property, other: _Property, *, lone: bool) -> int:

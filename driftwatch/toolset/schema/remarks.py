@@ -31,11 +31,8 @@ def compare_remarks(old: View, new: View, changed: frozenset[str], pair: Pair, w
             work.ledger.note("text", Effect.TEXT, message, pointer, (before, after))
     if "default" in changed:
         _compare_defaults(old, new, subject, work)
-    before, after = (view.keywords.get("examples", ABSENT) for view in (old, new))
-    if "examples" in changed and _differ(before, after):
-        pointer = (new if after is not ABSENT else old).at("examples")
-        message = f"examples of {subject} {_exchange(before, after)}"
-        work.ledger.note("examples", Effect.TEXT, message, pointer, (before, after))
+    if "examples" in changed:
+        _compare_examples(old, new, subject, work)
 
 
 def compare_keywords(old: View, new: View, keywords: Iterable[str], pair: Pair, work: Work) -> None:
@@ -75,6 +72,14 @@ def _compare_defaults(old: View, new: View, subject: str, work: Work) -> None:
     else:
         message = f"{subject} now defaults to {value(after)} (was {value(before)})"
     work.ledger.note("default", Effect.NONE, message, pointer, (before, after))
+
+
+def _compare_examples(old: View, new: View, subject: str, work: Work) -> None:
+    before, after = (view.keywords.get("examples", ABSENT) for view in (old, new))
+    if _differ(before, after):
+        pointer = (new if after is not ABSENT else old).at("examples")
+        message = f"examples of {subject} {_exchange(before, after)}"
+        work.ledger.note("examples", Effect.TEXT, message, pointer, (before, after))
 
 
 def _differ(before: Json, after: Json) -> bool:

@@ -5,7 +5,7 @@ from collections import Counter
 from driftwatch.model import Json
 from driftwatch.toolset.canonical import same
 from driftwatch.toolset.schema.essence import essence
-from driftwatch.toolset.schema.keywords import malformed
+from driftwatch.toolset.schema.keywords import malformed_keywords
 from driftwatch.toolset.schema.ledger import ABSENT, Effect
 from driftwatch.toolset.schema.views import ANYTHING, Document, View, escape, names
 from driftwatch.toolset.schema.work import Pair, Work
@@ -157,9 +157,7 @@ def _object(of: Json) -> dict[str, Json]:
 
 def compare_malformed(old: View, new: View, pair: Pair, work: Work) -> None:
     """Note, and take out, keywords whose value is of no shape that JSON Schema knows."""
-    broken = {
-        keyword for view in (old, new) for keyword, item in view.keywords.items() if malformed(keyword, item)
-    }
+    broken = {*malformed_keywords(old.keywords), *malformed_keywords(new.keywords)}
     if not broken:
         return
     subject = work.ledger.side.of(pair.path)

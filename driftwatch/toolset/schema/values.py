@@ -1,10 +1,12 @@
 """How the set of types, and the list of allowed values, of a schema changed."""
 
 from collections.abc import Iterable
+from functools import lru_cache
+from typing import NamedTuple
 
 from driftwatch.model import Json
 from driftwatch.toolset.canonical import by_form, canonical, same
-from driftwatch.toolset.schema.ledger import Effect, Ledger, Side
+from driftwatch.toolset.schema.ledger import Effect, Ledger
 from driftwatch.toolset.schema.views import View, types
 from driftwatch.toolset.wording import either, listed, spelled, value
 
@@ -23,7 +25,10 @@ def kinds(view: View, *, root: bool = False) -> frozenset[str] | None:
 
     At the root of a tool's schema an absent type is ``object``: nothing else can be sent.
     """
-    named = frozenset(types(view.keywords.get("type")))
+    named = view.keywords.get("type")
+    if type(named) is str:
+        return frozenset((named,))
+    named = frozenset(types(named))
     if not named:
         allowed = values(view)
         if allowed is not None:
@@ -45,40 +50,61 @@ def values(view: View) -> list[Json] | None:
     return allowed if isinstance(allowed, list) else None
 
 
-def compare_types(old: View, new: View, subject: str, ledger: Ledger, *, root: bool) -> tuple[set[str], bool]:
+def compare_types(
+    old: View, new: View, subject: str, ledger: Ledger, *, root: bool
+) -> tuple[frozenset[str], bool]:
     """Note a change of type. Returns the types lost or gained, and whether any but null remains."""
     before, after = kinds(old, root=root), kinds(new, root=root)
     if before == after:
-        return set(), True
-    lost = {kind for kind in before or _EVERY if not _accepts(after, kind)}
-    gained = {kind for kind in after or _EVERY if not _accepts(before, kind)}
-    if not lost and not gained:
-        return set(), True
+        return frozenset(), True
+    change = _type_change(before, after, ledger.side.must)
+    if not change.moved:
+        return frozenset(), True
     pointer = (new if "type" in new.keywords or "type" not in old.keywords else old).at("type")
-    message, kind, effect = _type_change(ledger.side, subject, (before, after), lost, gained)
-    ledger.note(kind, effect, message, pointer, (_named(before), _named(after)))
-    kept = {kind for kind in before or _EVERY if _accepts(after, kind)}
-    kept |= {kind for kind in after or _EVERY if _accepts(before, kind)}
-    return lost | gained, not (lost and gained) or bool(kept - {"null"})
+    values = _named(before), _named(after)
+    ledger.note(change.kind, change.effect, f"{subject} {change.said}", pointer, values)
+    return change.moved, change.remains
 
 
-def _type_change(
-    side: Side,
-    subject: str,
-    both: tuple[frozenset[str] | None, frozenset[str] | None],
-    lost: set[str],
-    gained: set[str],
-) -> tuple[str, str, Effect]:
-    before, after = (type_words(one) for one in both)
+class _TypeChange(NamedTuple):
+    """What becomes of the values when a schema accepts other types."""
+
+    moved: frozenset[str]
+    """The types lost or gained."""
+    remains: bool
+    """True when values of any type but null are as they were."""
+    kind: str
+    effect: Effect
+    said: str
+
+
+@lru_cache(maxsize=128)  # there are few, and each is asked for again and again
+def _type_change(before: frozenset[str] | None, after: frozenset[str] | None, must: str) -> _TypeChange:
+    ours, theirs = before or _EVERY, after or _EVERY
+    lost = frozenset(kind for kind in ours if not _accepts(after, kind))
+    gained = frozenset(kind for kind in theirs if not _accepts(before, kind))
+    kept = (ours - lost) | (theirs - gained)
+    remains = not (lost and gained) or bool(kept - {"null"})
+    return _TypeChange(lost | gained, remains, *_type_change_words(before, after, lost, gained, must))
+
+
+def _type_change_words(
+    before: Iterable[str] | None,
+    after: Iterable[str] | None,
+    lost: frozenset[str],
+    gained: frozenset[str],
+    must: str,
+) -> tuple[str, Effect, str]:
+    was, now = type_words(before), type_words(after)
     if gained == {"null"} and not lost:
-        return f"{subject} may now be null", "type-widened", Effect.WIDENED
+        return "type-widened", Effect.WIDENED, "may now be null"
     if lost == {"null"} and not gained:
-        return f"{subject} may no longer be null", "type-narrowed", Effect.NARROWED
+        return "type-narrowed", Effect.NARROWED, "may no longer be null"
     if not lost:
-        return f"{subject} may now be {after} (was {before})", "type-widened", Effect.WIDENED
+        return "type-widened", Effect.WIDENED, f"may now be {now} (was {was})"
     if not gained:
-        return f"{subject} {side.must} {after} (was {before})", "type-narrowed", Effect.NARROWED
-    return f"{subject} is now {after} (was {before})", "type-changed", Effect.EXCHANGED
+        return "type-narrowed", Effect.NARROWED, f"{must} {now} (was {was})"
+    return "type-changed", Effect.EXCHANGED, f"is now {now} (was {was})"
 
 
 def type_words(of: Iterable[str] | None) -> str:
@@ -114,7 +140,7 @@ def _type_of(of: Json) -> str:
     return "array" if isinstance(of, list) else "object"
 
 
-def compare_values(old: View, new: View, moved: set[str], subject: str, ledger: Ledger) -> None:
+def compare_values(old: View, new: View, moved: frozenset[str], subject: str, ledger: Ledger) -> None:
     """Note values that are no longer, or newly, allowed; of ``moved`` types the type change says it."""
     before, after = values(old), values(new)
     if before is None and after is None:

@@ -48,7 +48,9 @@ class View:
 
     def at_property(self, name: str) -> str:
         """The JSON pointer of a property's schema."""
-        owner = self.sources.get(f"properties/{name}") or self.sources.get("properties", self.pointer)
+        owner = self.pointer
+        if self.sources:
+            owner = self.sources.get(f"properties/{name}") or self.sources.get("properties", owner)
         return f"{owner}/properties/{escape(name)}"
 
     @property
@@ -113,7 +115,7 @@ class Document:
         return node, pointer
 
     def _follow(self, view: View, seen: set[str]) -> bool:
-        found = self.resolve(view.keywords.get("$ref"))
+        found = self.resolve(view.keywords["$ref"]) if "$ref" in view.keywords else None
         if found is None:
             return False
         target, pointer = found
@@ -212,9 +214,9 @@ def _merge(view: View, schema: Json, pointer: str) -> bool:
 def _clashes(view: View, schema: dict[str, Json]) -> bool:
     """True when a rule of the schema cannot stand beside the view's own of that name."""
     for name, item in schema.items():
-        own = view.keywords.get(name)
         if name not in view.keywords or name in NOTES or (name == "required" and isinstance(item, list)):
             continue
+        own = view.keywords[name]
         if name == "properties" and isinstance(own, dict) and isinstance(item, dict):
             if any(not same(own[key], item[key]) for key in own.keys() & item.keys()):
                 return True
@@ -261,10 +263,10 @@ def _nullable(branch: View) -> View | None:
 
 def _constants(rules: dict[str, Json]) -> list[Json] | None:
     """The values of a schema that is nothing but constants (and their type); ``type: null`` is one."""
-    if rules.keys() == {"type"} and list(types(rules["type"])) == ["null"]:
-        return [None]
-    if rules.keys() <= {"type", "const"} and "const" in rules:
+    if rules.keys() == {"type"}:
+        return [None] if list(types(rules["type"])) == ["null"] else None
+    if "const" in rules and rules.keys() <= {"type", "const"}:
         return [rules["const"]]
-    if rules.keys() <= {"type", "enum"} and isinstance(rules.get("enum"), list):
+    if isinstance(rules.get("enum"), list) and rules.keys() <= {"type", "enum"}:
         return list(rules["enum"])
     return None

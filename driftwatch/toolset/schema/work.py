@@ -50,9 +50,14 @@ class Work:
         self._settled = None if definitions and not points_elsewhere(old) else _settled(old)
 
     def push(self, pair: Pair) -> None:
-        """Compare this pair too, unless it cannot differ or was compared before (a definition used twice)."""
+        """Compare this pair too, unless it cannot differ or was compared before."""
+        if not self.unchanged(pair.old, pair.new):
+            self.push_changed(pair)
+
+    def push_changed(self, pair: Pair) -> None:
+        """Compare this pair too, unless it was compared before (a definition used twice)."""
         key = id(pair.old), id(pair.new)
-        if key not in self.seen and not self.unchanged(pair.old, pair.new):
+        if key not in self.seen:
             self.seen[key] = pair
             self.todo.append(pair)
 
