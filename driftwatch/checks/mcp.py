@@ -252,10 +252,13 @@ def _left_out(refusal: Exchange, policy: Policy) -> list[Found]:
     names = tuple(c.name for c in policy.clients if position(c.newest) < position(MODERN_REVISION))
     if not names:
         return []
+    older, _ = supported_revisions(refusal)
     found = Found(
         code="modern-only",
         subject="initialize",
-        message=f"Only {MODERN_REVISION} is spoken: {listed(names)} cannot connect.",
+        message=f"initialize is refused, also at what the refusal lists: {listed(names)} cannot connect."
+        if set(older) & (set(KNOWN_REVISIONS) - {MODERN_REVISION})
+        else f"Only {MODERN_REVISION} is spoken: {listed(names)} cannot connect.",
         expected="an answer to initialize",
         measured=_answered(refusal),
         era=Era.LEGACY,

@@ -98,6 +98,12 @@ def named_revisions(exchange: Exchange) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_DATE.findall(text)))
 
 
+def listed_revisions(exchange: Exchange) -> tuple[str, ...]:
+    """The revisions of initialize that the data of its refusal name; empty for any other request."""
+    named = _DATE.findall(_listed(exchange)) if exchange.rpc_method == "initialize" else []
+    return tuple(revision for revision in LEGACY_REVISIONS if revision in named)
+
+
 def _listed(exchange: Exchange) -> str:
     error = exchange.error
     return _strings(error.get("data")) if isinstance(error, dict) else ""

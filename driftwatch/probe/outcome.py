@@ -143,12 +143,12 @@ def _unusable(exchange: Exchange) -> Outcome:
     status = exchange.status
     asked = _asked(exchange)
     code = eras.error_code(exchange)
-    listed = eras.supported_versions(exchange)
+    versions = eras.supported_versions(exchange)
     if exchange.result is not None and any(remark.code == "id-wrong" for remark in exchange.remarks):
         what = f"HTTP {status}, but what came is the answer to another request than {asked}"
         return _outcome(exchange, "no-handshake", what)
-    if listed:
-        what = f"no revision in common: the server lists {', '.join(listed[:10])[:_QUOTED]}"
+    if versions:
+        what = f"no revision in common: the server lists {', '.join(versions[:10])[:_QUOTED]}"
         return _outcome(exchange, "no-handshake", what)
     if code == eras.HEADER_MISMATCH and exchange.rpc_method == "server/discover":
         what = "server/discover was refused with -32020 (header mismatch) though its headers were right: "
@@ -162,6 +162,8 @@ def _unusable(exchange: Exchange) -> Outcome:
         )
     if code is not None:
         what = f"HTTP {status}: {asked} was refused with {eras.error_words(exchange)}"
+        if listed := eras.listed_revisions(exchange):
+            what += f", at every revision that the refusal lists: {', '.join(listed)}"
         return _outcome(exchange, "no-handshake", what)
     if status in CLIENT_ERROR:
         return _outcome(exchange, "http-4xx", f"HTTP {status} to {asked}{_said(exchange)}")

@@ -366,6 +366,18 @@ def test_a_modern_server_that_misses_the_headers_that_were_sent_is_named(
     assert judged("mcp/era-coverage", seen).code == expected
 
 
+def test_initialize_may_be_refused_at_the_revisions_that_are_listed() -> None:
+    def said(*supported: str) -> str:
+        refusal = refused("initialize", 400, -32602, data={"supported": list(supported)})
+        legacy = opening(Era.LEGACY, refusal, established=False)
+        seen = evidence(surface(Era.MODERN), openings=(opening(Era.MODERN), legacy))
+        (finding,) = judged("mcp/era-coverage", seen).findings
+        return finding.message
+
+    assert "also at what the refusal lists" in said("2025-11-25", "2026-07-28")
+    assert said("2026-07-28").startswith("Only 2026-07-28 is spoken")
+
+
 @pytest.mark.parametrize(
     ("data", "code"),
     [

@@ -11,13 +11,14 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from driftwatch import checks
 from driftwatch.demo.sample import RELEASES, SampleServer
 from driftwatch.report import SCHEMA
 from tests.cli.conftest import Command
-from tests.cli.running import sample_server, unused_url, write_config
+from tests.cli.running import sample_server, serving, unused_url, write_config
 
 # --- probe and judge
 
@@ -60,6 +61,21 @@ def test_a_server_that_nobody_answers_for_is_a_failed_check_and_exit_1(driftwatc
     assert ended.code == 1
     assert report["reachable"] is False
     assert {check["id"]: check["code"] for check in report["checks"]}["transport/endpoint"] == "refused"
+
+
+def test_a_server_that_answers_and_lists_no_tools_exits_with_1(driftwatch: Command) -> None:
+    def without_list(application: ASGIApp) -> ASGIApp:
+        async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+            broken = dict(scope.get("headers", ())).get(b"mcp-method") == b"tools/list"
+            await (Response(status_code=500) if broken else application)(scope, receive, send)
+
+        return answer
+
+    with serving(without_list(SampleServer("v1").application)) as url:
+        ended = driftwatch("probe", url, "--depth", "light", "--json")
+    report = json.loads(ended.out)
+    assert (ended.code, report["reachable"]) == (1, True)
+    assert {check["id"]: check["code"] for check in report["checks"]}["tools/pagination"] == "http-status"
 
 
 def test_observed_risks_count_only_where_that_is_asked_for(driftwatch: Command) -> None:

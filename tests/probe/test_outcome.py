@@ -223,6 +223,17 @@ def test_stripped_headers_are_told_by_the_error_that_correct_headers_cannot_caus
     assert "something before the server strips or changes them" in found.message
 
 
+def test_a_refusal_that_lists_what_it_refuses_says_so() -> None:
+    data = {"supported": ["2025-06-18", "2025-11-25"], "requested": "2024-11-05"}
+    found = outcome.conclude(
+        [opening(exchange(404), era=Era.MODERN), opening(error(-32602, "no", data=data))]
+    )
+    assert found.message == (
+        'HTTP 400: initialize was refused with the error -32602 "no", at every revision that the refusal '
+        "lists: 2025-11-25, 2025-06-18"
+    )
+
+
 def test_one_established_surface_is_enough() -> None:
     found = outcome.conclude([opening(exchange(404), era=Era.MODERN), opening(result({}), established=True)])
     assert (found.code, found.reachable, found.status) == ("ok", True, 200)
