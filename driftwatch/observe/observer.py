@@ -260,7 +260,7 @@ class Observer:
                 subject=subject,
                 pair=record.fingerprint.pair,
                 algorithm=record.fingerprint.algorithm,
-                diff=await diffs.between(state.confirmed, record) if state else None,
+                diff=await diffs.since(state.confirmed, record) if state else None,
                 in_doubt=Era(record.era) in judged.in_doubt,
             )
         return observed
@@ -285,6 +285,22 @@ class Differences:
             # A list of a megabyte takes a tenth of a second: the loop is for everyone.
             self._known[key] = await asyncio.to_thread(_diff, before, record) if before else None
         return self._known[key]
+
+    async def since(self, pair: str, record: ToolsetRecord) -> toolset.Diff | None:
+        """The same from the confirmed list; what was there earlier is compared with its last definition."""
+        diff = await self.between(pair, record)
+        if diff is None:
+            return None
+
+        def known(reader: Reader) -> tuple[StoredToolset, toolset.Toolset] | None:
+            before = reader.toolset(self._server, pair)
+            names = toolset.names_only_in(record.content, before.content) if before else ()
+            if before is None or not names:
+                return None
+            return before, reader.last_known(self._server, record.era, record.credential, names)
+
+        found = await self._store.query(known)
+        return diff if found is None else await asyncio.to_thread(_diff, found[0], record, found[1])
 
 
 def _decide(tx: Tx, memory: Memory | None, report: Report, **named: Any) -> Changes:
@@ -328,8 +344,10 @@ def _stored(server: str, pair: str) -> Callable[[Reader], StoredToolset | None]:
     return lambda reader: reader.toolset(server, pair)
 
 
-def _diff(before: StoredToolset, record: ToolsetRecord) -> toolset.Diff:
-    return toolset.diff(before.content, record.content)
+def _diff(
+    before: StoredToolset, record: ToolsetRecord, earlier: toolset.Toolset = toolset.NOTHING
+) -> toolset.Diff:
+    return toolset.diff(before.content, record.content, earlier)
 
 
 def _log_run(run: RunRecord, changes: Changes) -> None:

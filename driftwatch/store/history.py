@@ -1,10 +1,10 @@
 """Reading: what is remembered, what happened, what waits. Every query is bounded."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
-from driftwatch.model import Event, EventKind, Fingerprint, ProbeRequest, Trigger
+from driftwatch.model import Event, EventKind, Fingerprint, Json, ProbeRequest, Trigger
 from driftwatch.store import mapping
 from driftwatch.store.due import is_lost
 from driftwatch.store.fleet import Fleet
@@ -32,7 +32,11 @@ from driftwatch.store.statements.outbox import (
 )
 from driftwatch.store.statements.servers import SERVER
 from driftwatch.store.told import Told
+from driftwatch.toolset import Toolset, further_name
 from driftwatch.transitions import Memory
+
+LISTS_LOOKED_AT = 100
+"""Confirmed lists of a surface in which the last definition of what has returned is looked for."""
 
 
 class SqlReader(Fleet, Releases, Told):
@@ -63,6 +67,28 @@ class SqlReader(Fleet, Releases, Told):
             instructions=row["instructions"],
             first_seen_at=row["first_seen_at"],
             further=tuple((kind, tuple(entries)) for kind, entries in (row["further"] or {}).items()),
+        )
+
+    def last_known(self, server: str, era: str, credential: str, names: Collection[str]) -> Toolset:
+        """The entries of these names, each as it was in the newest confirmed list that had it."""
+        key = self._find_server(server)
+        tools: dict[str, Json] = {}
+        further: dict[tuple[str, str], Json] = {}
+        surface = {"server": key, "which_era": era, "label": credential, "limit": LISTS_LOOKED_AT}
+        for row in [] if key is None else self._rows(sql.CONFIRMED_LISTS, **surface):
+            missing = [name for name in names if name not in tools]
+            for tool in self._rows(sql.TOOLS_NAMED, toolset=row["id"], names=missing) if missing else ():
+                tools.setdefault(tool["name"], tool["content"])
+            for kind, entries in (row["further"] or {}).items():
+                for entry in entries:
+                    further.setdefault((kind, further_name(kind, entry)), entry)
+        kinds = dict.fromkeys(kind for kind, _ in further)
+        return Toolset(
+            tools=tuple(tools.values()),
+            further=tuple(
+                (kind, tuple(each for (of, name), each in further.items() if of == kind and name in names))
+                for kind in kinds
+            ),
         )
 
     def server(self, name: str) -> ServerRecord | None:

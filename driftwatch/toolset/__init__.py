@@ -6,9 +6,22 @@ model reads.
 
 from driftwatch.toolset.canonical import ALGORITHM
 from driftwatch.toolset.change import Change, Diff
-from driftwatch.toolset.diff import diff
+from driftwatch.toolset.diff import NOTHING, diff, names_only_in
 from driftwatch.toolset.digests import fingerprint, tool_digests
+from driftwatch.toolset.further import further_name
 from driftwatch.toolset.record import ToolsetRecord
 from driftwatch.toolset.tools import Toolset
 
-__all__ = ["ALGORITHM", "Change", "Diff", "Toolset", "ToolsetRecord", "diff", "fingerprint", "tool_digests"]
+__all__ = [
+    "ALGORITHM",
+    "NOTHING",
+    "Change",
+    "Diff",
+    "Toolset",
+    "ToolsetRecord",
+    "diff",
+    "fingerprint",
+    "further_name",
+    "names_only_in",
+    "tool_digests",
+]

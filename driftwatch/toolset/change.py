@@ -64,6 +64,7 @@ FURTHER_KINDS: Mapping[str, tuple[str, str]] = {
         "removed": "removed",
         "renamed": "renamed",
         "added": "added",
+        "returned": "returned",
         "changed": "changed",
         "text": "text changed",
     }.items()
@@ -74,6 +75,11 @@ KINDS: Mapping[str, tuple[str, str]] = {
     "tool-removed": ("tool removed", "tools removed"),
     "tool-renamed": ("tool renamed", "tools renamed"),
     "tool-added": ("tool added", "tools added"),
+    "tool-returned": ("tool returned", "tools returned"),
+    "tool-returned-changed": (
+        "tool returned with another definition",
+        "tools returned with another definition",
+    ),
     "schema-lost": ("input schema lost", "input schemas lost"),
     "parameter-dropped": ("parameter dropped", "parameters dropped"),
     "parameter-renamed": ("parameter renamed", "parameters renamed"),

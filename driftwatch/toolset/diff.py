@@ -7,8 +7,8 @@ from driftwatch.model import Json
 from driftwatch.toolset.canonical import same
 from driftwatch.toolset.change import BREAKING, COMPATIBLE, TEXT, Change, Diff, Difference
 from driftwatch.toolset.definitions import Definitions
-from driftwatch.toolset.further import further_changes
-from driftwatch.toolset.pairing import Pairing, pair
+from driftwatch.toolset.further import further_changes, further_names
+from driftwatch.toolset.pairing import Both, Pairing, pair
 from driftwatch.toolset.schema.remarks import text_change
 from driftwatch.toolset.schema.views import Allowance, names
 from driftwatch.toolset.screening import Reader, Text, flagged, judged, traits
@@ -27,20 +27,31 @@ _KEPT = ("name", "title", "description", "inputSchema", "outputSchema", "annotat
 """What of a tool is shown as the value of a change."""
 
 
-def diff(old: Toolset, new: Toolset) -> Diff:
+NOTHING = Toolset(tools=())
+"""No list that is remembered."""
+
+
+def diff(old: Toolset, new: Toolset, earlier: Toolset = NOTHING) -> Diff:
     """The changes from one complete tool list to another, worst first.
 
-    Empty if and only if the fingerprints are the same pair. Never raises, whatever the tools are.
+    ``earlier`` has the last definition of what was there before ``old``: what of it is in ``new`` again has
+    returned, and is compared with that. Empty if and only if the fingerprints are the same pair. Never
+    raises, whatever the tools are.
     """
     pairing = pair(old, new)
     changes = [
         *_instructions(old.instructions, new.instructions),
-        *further_changes(old, new),
+        *further_changes(old, new, earlier),
         *_removed(pairing),
-        *_added(pairing, old),
     ]
     alike: _Alike = defaultdict(list)
     definitions = Definitions(Allowance(_STEPS))
+    returned = _returned(pairing, old, earlier)
+    for one, other in returned:
+        found = definitions.compare(one, other)
+        changes.append(_back(other, found))
+        _collect(found, other, alike)
+    changes += _added(pairing, old, {entry for _, entry in returned})
     for one, other in pairing.same:
         _collect(definitions.compare(one, other), other, alike)
     for one, other in pairing.renamed:
@@ -51,6 +62,35 @@ def diff(old: Toolset, new: Toolset) -> Diff:
     whole = survivors if survivors == len(new.tools) else None
     changes += [_told_once(group, whole) for group in alike.values()]
     return Diff(changes=tuple(sorted(changes, key=lambda change: change.order)))
+
+
+def names_only_in(new: Toolset, old: Toolset) -> frozenset[str]:
+    """The names of entries that one list has and another has not."""
+    tools = frozenset(map(name_of, new.tools)) - frozenset(map(name_of, old.tools))
+    return tools | (further_names(new) - further_names(old))
+
+
+def _returned(pairing: Pairing, old: Toolset, earlier: Toolset) -> list[Both]:
+    """The tools that were added, each with the last definition that it had before, where it had one."""
+    known = {name_of(entry.tool): entry for entry in earlier.entries}
+    there = set(map(name_of, old.tools))
+    return [
+        (known[name], entry)
+        for entry in pairing.added
+        if (name := name_of(entry.tool)) in known and name not in there
+    ]
+
+
+def _back(entry: Entry, found: list[Difference]) -> Change:
+    name = name_of(entry.tool)
+    how = "is back with another definition than it had" if found else "is back, as it was before"
+    return Change(
+        kind="tool-returned-changed" if found else "tool-returned",
+        tool=name,
+        klass=COMPATIBLE,
+        message=f"tool {quote(name)} {how}",
+        after=_shown(entry.tool),
+    )
 
 
 def _collect(found: list[Difference], entry: Entry, alike: _Alike) -> None:
@@ -113,7 +153,7 @@ def _removed(pairing: Pairing) -> list[Change]:
     ]
 
 
-def _added(pairing: Pairing, old: Toolset) -> list[Change]:
+def _added(pairing: Pairing, old: Toolset, returned: set[Entry]) -> list[Change]:
     known = set(map(name_of, old.tools))
     common = {entry.parameters for entry in pairing.removed} & {entry.parameters for entry in pairing.added}
     twins = {
@@ -124,6 +164,8 @@ def _added(pairing: Pairing, old: Toolset) -> list[Change]:
     reader = Reader()
     changes = []
     for entry in pairing.added:
+        if entry in returned:
+            continue
         name = quote(name_of(entry.tool))
         message = (
             f"another tool {name} added"

@@ -44,13 +44,25 @@ def further_form(toolset: Toolset) -> str:
     return "".join(parts)
 
 
-def further_changes(old: Toolset, new: Toolset) -> list[Change]:
-    """The changes of the other lists, in no order."""
-    before, after = _lists(old), _lists(new)
+def further_changes(old: Toolset, new: Toolset, earlier: Toolset) -> list[Change]:
+    """The changes of the other lists, in no order; ``earlier`` has the last of what was there before."""
+    before, after, past = _lists(old), _lists(new), _lists(earlier)
     changes: list[Change] = []
     for name, kind in _KINDS.items():
-        changes += _compare(kind, before.get(name, ()), after.get(name, ()))
+        changes += _compare(kind, before.get(name, ()), after.get(name, ()), past.get(name, ()))
     return changes
+
+
+def further_names(toolset: Toolset) -> frozenset[str]:
+    """The names of all entries of the other lists."""
+    return frozenset(
+        further_name(kind, entry) for kind, entries in _lists(toolset).items() for entry in entries
+    )
+
+
+def further_name(kind: str, entry: Json) -> str:
+    """What an entry of one of the other lists is named by."""
+    return _Entry(_KINDS[kind], entry).name
 
 
 def _lists(toolset: Toolset) -> dict[str, tuple[Json, ...]]:
@@ -111,8 +123,10 @@ def _arguments(given: Json) -> Json:
     } or None
 
 
-def _compare(kind: _Kind, old: Iterable[Json], new: Iterable[Json]) -> Iterator[Change]:
-    ours, theirs = _by_name(kind, old), _by_name(kind, new)
+def _compare(
+    kind: _Kind, old: Iterable[Json], new: Iterable[Json], earlier: Iterable[Json]
+) -> Iterator[Change]:
+    ours, theirs, past = _by_name(kind, old), _by_name(kind, new), _by_name(kind, earlier)
     removed: list[_Entry] = []
     added: list[_Entry] = []
     for name in sorted(ours.keys() | theirs.keys()):
@@ -143,6 +157,9 @@ def _compare(kind: _Kind, old: Iterable[Json], new: Iterable[Json]) -> Iterator[
             before=entry.entry,
         )
     for entry in added:
+        if entry.name in past and entry.name not in ours:
+            yield from _returned(past[entry.name][0], entry)
+            continue
         change = Change(
             kind=f"{kind.noun}-added",
             tool=None,
@@ -151,6 +168,19 @@ def _compare(kind: _Kind, old: Iterable[Json], new: Iterable[Json]) -> Iterator[
             after=entry.entry,
         )
         yield flagged(change, *judged(traits(_prose(entry)), traits(())))
+
+
+def _returned(one: _Entry, other: _Entry) -> Iterator[Change]:
+    found = list(_changed(one, other))
+    how = "is back with another definition than it had" if found else "is back, as it was before"
+    yield Change(
+        kind=f"{other.kind.noun}-returned",
+        tool=None,
+        klass=COMPATIBLE,
+        message=f"{other.kind.said} {quote(other.name)} {how}",
+        after=other.entry,
+    )
+    yield from found
 
 
 def _by_name(kind: _Kind, entries: Iterable[Json]) -> dict[str, list[_Entry]]:

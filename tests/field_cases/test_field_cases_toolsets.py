@@ -190,6 +190,21 @@ async def test_hidden_then_back_changed(watch: Watching) -> None:
         assert len(watched.messages) == 1
 
 
+async def test_hidden_then_back_changed_after_the_gap_was_told(watch: Watching) -> None:
+    async with watch(Mcp(legacy=False, tools=named("read", "write"))) as watched:
+        watched.server.tools = named("read")
+        await watched.look(20)
+        rewritten = with_properties({"path": {"type": "string"}, "mode": {"type": "string"}}, "write")
+        watched.server.tools = (tool("read"), rewritten)
+        await watched.look(3)
+        event = watched.alerts[-1]
+        kinds = {kind for kind, _ in changes(event)}
+        assert "tool-returned-changed" in kinds
+        assert kinds.isdisjoint({"tool-added", "tool-returned"})
+        assert {change["tool"] for change in event.details["diff"]["changes"]} == {"write"}
+        assert len(watched.messages) == 2
+
+
 # json-text
 
 

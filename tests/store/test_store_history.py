@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from driftwatch.model import EventKind, Level, State
@@ -194,3 +196,31 @@ async def test_work_runs_on_other_threads_and_its_value_and_errors_come_back(
     with pytest.raises(ZeroDivisionError):
         await store.transact(lambda _: 1 / 0)
     assert [item.id for item in await store.query(lambda reader: reader.events())] == ["e1"]
+
+
+def test_what_was_last_known_of_a_tool_is_what_the_newest_confirmed_list_had_of_it(world: World) -> None:
+    world.add("api")
+    a1, a2, a3 = ({"name": "a", "title": title} for title in ("first", "second", "never confirmed"))
+    lists = {"one": [a1, {"name": "b"}], "two": [a2], "three": [{"name": "c"}]}
+    for word, tools in lists.items():
+        at = world.clock.advance(HOUR)
+        world.record(changes=confirmed(word, at), toolsets=[toolset(word, *tools)])
+    world.clock.advance(HOUR)
+    world.record(toolsets=[toolset("four", a3)])
+    with world.store.read() as reader:
+        known = reader.last_known("api", "modern", "token", ["a", "b", "d"])
+        assert known.tools == (a2, {"name": "b"})
+        assert reader.last_known("api", "legacy", "token", ["a"]).tools == ()
+        assert reader.last_known("nobody", "modern", "token", ["a"]).tools == ()
+
+
+def test_what_was_last_known_of_a_prompt_is_found_too(world: World) -> None:
+    world.add("api")
+    lists = {"one": [{"name": "p", "title": "old"}, {"name": "q"}], "two": [{"name": "p", "title": "new"}]}
+    for word, prompts in lists.items():
+        at = world.clock.advance(HOUR)
+        record = replace(toolset(word, {"name": "a"}), further=(("prompts", tuple(prompts)),))
+        world.record(changes=confirmed(word, at), toolsets=[record])
+    with world.store.read() as reader:
+        known = reader.last_known("api", "modern", "token", ["p"])
+        assert known.further == (("prompts", ({"name": "p", "title": "new"},)),)

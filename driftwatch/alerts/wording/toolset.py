@@ -11,7 +11,7 @@ from driftwatch.toolset import change as toolset
 
 DRIFT = "release/fingerprint"
 
-WHOLE_TOOLS = frozenset({"tool-removed", "tool-added"})
+WHOLE_TOOLS = frozenset({"tool-removed", "tool-added", "tool-returned", "tool-returned-changed"})
 MANY = 3
 """More tools than this that came or went whole share a line."""
 NAMED = 8

@@ -9,6 +9,7 @@ from driftwatch.model import Certificate, Event, EventKind, ProbeRequest, Releas
 from driftwatch.store.ports.messages import Backlog, Delivery, HeldDelivery, MessageRecord, MessageStatus
 from driftwatch.store.ports.runs import RunSummary, SeenCertificate, StateInterval, StoredToolset, Transcript
 from driftwatch.store.ports.servers import Glance, ServerOverview, ServerRecord, ServerStatus
+from driftwatch.toolset import Toolset
 from driftwatch.transitions import Incident, Memory
 
 
@@ -20,6 +21,9 @@ class Reader(Protocol):
 
     def toolset(self, server: str, pair: str) -> StoredToolset | None:
         """A remembered tool list by its fingerprint's pair."""
+
+    def last_known(self, server: str, era: str, credential: str, names: Collection[str]) -> Toolset:
+        """The entries of these names, each as it was in the newest confirmed list that had it."""
 
     def status(self, after: str = "", limit: int = 200) -> list[ServerStatus]:
         """Configured servers after a name, by name, with everything that is remembered about each."""

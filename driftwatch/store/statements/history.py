@@ -103,3 +103,26 @@ TOOLSET_TOOLS = (
     .where(toolset_tools.c.toolset_id == bindparam("toolset"))
     .order_by(toolset_tools.c.position)
 )
+CONFIRMED_LISTS = (
+    sa.select(toolsets.c.id, _further.c.content.label("further"))
+    .outerjoin(_further, _further.c.id == toolsets.c.further_id)
+    .where(
+        toolsets.c.server_id == WHICH_SERVER,
+        toolsets.c.era == bindparam("which_era"),
+        toolsets.c.credential == bindparam("label"),
+        toolsets.c.last_confirmed_at.is_not(None),
+    )
+    .order_by(toolsets.c.last_confirmed_at.desc(), toolsets.c.id.desc())
+    .limit(bindparam("limit"))
+)
+"""Of one surface, the newest first."""
+
+TOOLS_NAMED = (
+    sa.select(toolset_tools.c.name, bodies.c.content)
+    .join(bodies, bodies.c.id == toolset_tools.c.body_id)
+    .where(
+        toolset_tools.c.toolset_id == bindparam("toolset"),
+        toolset_tools.c.name.in_(bindparam("names", expanding=True)),
+    )
+    .order_by(toolset_tools.c.position)
+)
