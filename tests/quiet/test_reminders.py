@@ -170,5 +170,5 @@ async def test_the_message_says_what_is_open_since_when_and_what_to_do(street: S
     body = bodies(street)[-1]
     assert f"Acknowledge: `driftwatch ack {incident.id[:8]}`" in body
     assert f"Since: {NOON:%Y-%m-%d} 12:0" in body
-    assert "checks are not checked because of it" in body
+    assert "Other checks are still not made because of it." in body
     assert "Fix: " in body
