@@ -123,8 +123,8 @@ def _is_servers_fault(listing: Listing, fault: Fault, authorization: Authorizati
     if fault.code in _OURS or page is None:
         return False
     if fault.code != "http-status":
-        # Where the answer is there in spite of a fault, it may be whole, and agents may read it.
-        return fault is not page.fault or page.answer is None
+        # What is cut in its body may have been cut on the way, or be whole.
+        return (fault.code, fault.phase) != ("reset", "body")
     if page.status in SHUT_STATUSES or is_bot_page(page):
         return False
     # A login page is said by auth/challenge.
