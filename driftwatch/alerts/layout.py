@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from shlex import quote
 
+from driftwatch.alerts import digest
 from driftwatch.alerts.text import LINE_LIMIT, clip, count, label, within
 from driftwatch.alerts.wording import Note, Voice
 from driftwatch.model import Level
@@ -195,6 +196,10 @@ def _lines(note: Note, room: _Room, *, worst: bool) -> Iterator[Line]:
     items = max(room.items, room.first) if worst else room.items
     for number, line in enumerate(note.lines[:1] if room.brief and not worst else note.lines):
         yield Line(Role.TEXT if number else Role.LEAD, clip(line, LINE_LIMIT))
+    if note.named and items < min(2, len(note.items)):
+        for line in (line for named in note.named for line in digest.names(named)):
+            yield Line(Role.ITEM, line)
+        return
     for item in note.items[:items]:
         yield Line(Role.ITEM, clip(item, LINE_LIMIT))
     rest = len(note.items) - items
@@ -243,25 +248,30 @@ def _ending(sections: Sequence[Section], voice: Voice, footer: str) -> Block:
 
 
 def _list(sections: Sequence[Section], voice: Voice, footer: str, limit: int) -> tuple[Block, ...]:
-    """One line for each note, as many as fit."""
-    summary = _summary(sections, single=True)
+    """A line for what happened alike, as many as fit; a server keeps one as long as that is possible."""
+    summary, ending = _summary(sections, single=True), _ending(sections, voice, footer)
     lines = [
-        Line(Role.ITEM, _heading(replace(section, notes=(note,))))
+        [Line(Role.ITEM, f"{_about(section)}: {told}") for told in digest.told(section.notes)]
         for section in sections
-        for note in section.notes
     ]
-    ending = _ending(sections, voice, footer)
-    for shown in range(len(lines) - 1, 0, -1):
-        blocks = (summary, (*lines[:shown], Line(Role.REST, f"+{len(lines) - shown} more")), ending)
-        if len(text(blocks)) <= limit:
-            return blocks
-    return (ending,)
+    every = sum(map(len, lines))
+    room = limit - len(text((summary, (Line(Role.REST, f"+{every} more"),), ending)))
+    shown = digest.fitting([[str(line) for line in each] for each in lines], room)
+    rest = every - sum(shown)
+    block = [line for each, number in zip(lines, shown, strict=True) for line in each[:number]]
+    if not block:
+        return (ending,)
+    block += [Line(Role.REST, f"+{rest} more")] if rest else []
+    return (summary, tuple(block), ending)
 
 
 def _heading(section: Section) -> str:
     phrases = "; ".join(note.phrase for note in section.notes)
-    about = section.servers[0] if len(section.servers) == 1 else f"{len(section.servers)} servers"
-    return f"{about}: {phrases}"
+    return f"{_about(section)}: {phrases}"
+
+
+def _about(section: Section) -> str:
+    return section.servers[0] if len(section.servers) == 1 else f"{len(section.servers)} servers"
 
 
 def _summary(sections: Sequence[Section], *, single: bool) -> Block:

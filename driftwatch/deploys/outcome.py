@@ -39,7 +39,13 @@ class DeployOutcome:
     events: tuple[str, ...] = ()
 
     def trips(self, gate: str) -> bool:
-        """Whether a gate of GATES is tripped; an unfinished or unreadable deploy trips none."""
+        """Whether a gate of GATES is tripped.
+
+        A deploy that is unfinished or could not be read trips none, nor does one that has not settled: what
+        its last answer shows may be gone with the next.
+        """
+        if self.state is DeployState.UNSETTLED:
+            return False
         failed, risk = (self.counts.get(state, 0) > 0 for state in (State.FAILED, State.OBSERVED_RISK))
         return {
             "failed": failed,

@@ -56,6 +56,19 @@ def test_a_gate_is_tripped_by_what_it_names(
     assert {gate for gate in GATES if outcome.trips(gate)} == tripped
 
 
+def test_what_has_not_settled_is_not_judged() -> None:
+    outcome = DeployOutcome(
+        release="r",
+        server="api",
+        run_release="r",
+        state=UNSETTLED,
+        counts=BROKEN,
+        changed=True,
+        breaking=True,
+    )
+    assert not any(map(outcome.trips, GATES))
+
+
 @pytest.mark.parametrize("state", list(DeployState))
 def test_waiting_and_settling_go_on(state: DeployState) -> None:
     assert state.over == (state in {SETTLED, UNSETTLED, INCONCLUSIVE})

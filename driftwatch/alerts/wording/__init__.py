@@ -9,10 +9,10 @@ from types import MappingProxyType
 
 from driftwatch.alerts.fold import TOOLSETS, Story
 from driftwatch.alerts.wording import calm, certificate, check, deploy, monitor, record, reminder, toolset
-from driftwatch.alerts.wording.note import Note, Voice
+from driftwatch.alerts.wording.note import Named, Note, Voice
 from driftwatch.model import Event, EventKind
 
-__all__ = ["Note", "Voice", "describe"]
+__all__ = ["Named", "Note", "Voice", "describe"]
 
 _WORDING: Mapping[EventKind, Callable[[Event, Voice], Note]] = MappingProxyType(
     {

@@ -73,6 +73,19 @@ class Release:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Named:
+    """What happened alike, and to which tools: what is left of the single changes where room is short."""
+
+    phrase: str
+    """Such as ``toolset changed``."""
+    one: str
+    """Such as ``tool added``."""
+    several: str
+    names: tuple[str, ...]
+    """Quoted; empty for what has no name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Note:
     """What one event says; every text is one line, already neutralised."""
 
@@ -86,6 +99,8 @@ class Note:
     """What changed, old -> new, and what it means."""
     items: tuple[str, ...] = ()
     """The single changes or findings; those that do not fit become ``+N more``."""
+    named: tuple[Named, ...] = ()
+    """The items in a few words, with every name."""
     blocks: int = 0
     """How many checks cannot be asked because of it."""
     since: datetime | None = None

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from driftwatch.alerts.text import clip, duration, foreign, joined, label, listed, quoted
 from driftwatch.alerts.wording.calm import value_words
-from driftwatch.alerts.wording.note import Note, Voice, began, gap_line, release, time_of
+from driftwatch.alerts.wording.note import Named, Note, Voice, began, gap_line, release, time_of
 from driftwatch.model import Event
 from driftwatch.toolset import Change, Diff
 from driftwatch.toolset import change as toolset
@@ -94,6 +94,7 @@ def blip(first: Event, last: Event, voice: Voice) -> Note:
             "A client that listed the tools in between may still hold the other list.",
         ),
         items=_items(diff),
+        named=_named(diff, f"toolset changed for {lasted}"),
         release=release(last.details) or release(first.details),
     )
 
@@ -111,6 +112,7 @@ def _note(event: Event, voice: Voice, phrase: str, *remarks: str) -> Note:
         tally=phrase.removeprefix("an "),
         lines=(_moved(event), *remarks, *_warnings(diff), *gap_line(details)),
         items=_items(diff),
+        named=_named(diff, phrase),
         since=began(event),
         release=release(details),
         affected=_affected(diff),
@@ -170,6 +172,19 @@ def _items(diff: Diff | None) -> tuple[str, ...]:
             message = f"{len(told)} {toolset.KINDS[change.kind][1]}: {names}"
         items.append((f"{change.klass}: " if mixed else "") + message)
     return tuple(items)
+
+
+def _named(diff: Diff | None, phrase: str) -> tuple[Named, ...]:
+    """What happened to which tools, kind by kind, in the order of a summary."""
+    kinds: dict[str, dict[str, None]] = {}
+    for change in diff.changes if diff else ():
+        tools = change.tools or ((change.tool,) if change.tool else ())
+        kinds.setdefault(change.kind, {}).update(dict.fromkeys(map(quoted, tools)))
+    return tuple(
+        Named(phrase=phrase, one=one, several=several, names=tuple(names))
+        for kind, names in kinds.items()
+        for one, several in (toolset.KINDS.get(kind, (label(kind), label(kind))),)
+    )
 
 
 def _flagged(diff: Diff | None) -> list[Change]:
