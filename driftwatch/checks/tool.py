@@ -11,7 +11,7 @@ from driftwatch.checks.sources import OWN, item, rule
 from driftwatch.checks.view import Tool
 from driftwatch.model import Severity
 from driftwatch.toolset.characters import invisible
-from driftwatch.toolset.text import steering
+from driftwatch.toolset.text import is_prose, steering_in
 
 INSTRUCTIONS = "instructions"
 """The subject of findings about the server's instructions."""
@@ -243,11 +243,12 @@ def definition(tools: tuple[Tool, ...], revision: str) -> Iterator[Found]:
     sources=(item(8),),
 )
 def steering_text(tools: tuple[Tool, ...], instructions: str | None) -> Verdict:
-    """Descriptions, titles and instructions against phrases that steer the agent instead of informing it.
+    """Descriptions, titles, instructions and other sentences against phrases that steer the agent.
 
-    The table of phrases is wider than the checklist's: always, never, ignore, instead of, do not tell,
-    before any other, must call, prefer this, keep secret and their contracted and disguised forms. A phrase
-    that only describes ("never returns null") is no finding.
+    A sentence counts wherever it stands in a definition: as a value of an enum, a default, an example, the
+    name of a parameter. The table of phrases is wider than the checklist's: always, never, ignore, instead
+    of, do not tell, before or prior to any other, must call, prefer this, keep secret and their contracted
+    and disguised forms. A phrase that only describes ("never returns null") is no finding.
 
     Why it matters:
         Descriptions go straight into the model's context, beside the user's own words. A text that orders
@@ -261,7 +262,12 @@ def steering_text(tools: tuple[Tool, ...], instructions: str | None) -> Verdict:
     found: list[Found] = []
     harmless = 0
     for subject, texts in _readable(tools, instructions):
-        phrases = [(pointer, phrase) for pointer, text in texts for phrase in steering(text)]
+        each = steering_in([text for _, text in texts])
+        phrases = [
+            (pointer, phrase)
+            for (pointer, _), found_there in zip(texts, each, strict=True)
+            for phrase in found_there
+        ]
         orders = [(pointer, phrase) for pointer, phrase in phrases if phrase.order]
         harmless += len(phrases) - len(orders)
         if orders:
@@ -291,8 +297,8 @@ def steering_text(tools: tuple[Tool, ...], instructions: str | None) -> Verdict:
 def invisible_characters(tools: tuple[Tool, ...], instructions: str | None) -> Iterator[Found]:
     """Every text of a tool and the instructions against characters without a shape.
 
-    Zero-width and bidirectional characters, tag characters, fillers and controls count; joiners in emoji
-    and in the scripts that need them do not.
+    Zero-width and bidirectional characters, tag characters, fillers, blanks and controls count; joiners in
+    emoji and in the scripts that need them do not.
 
     Why it matters:
         People review what they see, models read what is there. Hidden characters carry instructions past a
@@ -325,7 +331,7 @@ def _readable(
 ) -> Iterator[tuple[str, tuple[tuple[str, str], ...]]]:
     """What a model reads of each tool, and the instructions: subject, and texts with their places.
 
-    Names, values and patterns are told apart from prose; ``every`` has them too.
+    Prose is what stands in its place, and every sentence; ``every`` has names, values and patterns too.
     """
     for tool in tools:
         yield tool.subject, tool.texts if every else tuple(_prose(tool))
@@ -334,7 +340,7 @@ def _readable(
 
 
 def _prose(tool: Tool) -> Iterator[tuple[str, str]]:
-    return (item for item in tool.texts if item[0].endswith(("/description", "/title")))
+    return (item for item in tool.texts if item[0].endswith(("/description", "/title")) or is_prose(item[1]))
 
 
 def _strictest(clients: list[Client]) -> Client:

@@ -15,6 +15,9 @@ MAX_TEXTS = 20_000
 _HARMLESS = "value"
 """A word that no rule has anything against."""
 
+_READ = (str, dict, list)
+"""What is a text, or may hold one."""
+
 _UNREAD = frozenset({"_meta", "icons"})
 """Members of a tool that no model reads."""
 
@@ -74,7 +77,7 @@ class Tool:
 
     @cached_property
     def texts(self) -> tuple[tuple[str, str], ...]:
-        """Every text that a model may read, with its JSON pointer; members' names where not ASCII."""
+        """Every text that a model may read, with its JSON pointer; members' names where they are no words."""
         return tuple(itertools.islice(_texts(self.raw), MAX_TEXTS))
 
     def get(self, member: str) -> Json:
@@ -96,7 +99,7 @@ def _unmarked(value: Json, marks: frozenset[str]) -> Json:
 
 
 def _texts(tool: Json) -> Iterator[tuple[str, str]]:
-    pending: list[Iterator[tuple[str, Json]]] = [iter([("", tool)])]
+    pending: list[Iterator[tuple[str, Json]]] = [iter([("", tool)] if isinstance(tool, _READ) else [])]
     while pending:
         item = next(pending[-1], None)
         if item is None:
@@ -105,18 +108,25 @@ def _texts(tool: Json) -> Iterator[tuple[str, str]]:
         pointer, value = item
         if isinstance(value, str):
             yield item
-        elif isinstance(value, dict | list):
+        else:
             pending.append(_members(pointer, value))
         if isinstance(value, dict):
             for name in value:
-                if not name.isascii():
+                if not _is_word(name):
                     yield f"{pointer}/{json_schema.escape(name)}", name
 
 
 def _members(pointer: str, value: dict[str, Json] | list[Json]) -> Iterator[tuple[str, Json]]:
     if isinstance(value, list):
-        yield from ((f"{pointer}/{index}", item) for index, item in enumerate(value))
+        for index, item in enumerate(value):
+            if isinstance(item, _READ):
+                yield f"{pointer}/{index}", item
         return
     for name, member in value.items():
-        if pointer or name not in _UNREAD:
-            yield f"{pointer}/{json_schema.escape(name)}", member
+        if isinstance(member, _READ) and (pointer or name not in _UNREAD):
+            yield f"{pointer}/{name if name.isidentifier() else json_schema.escape(name)}", member
+
+
+def _is_word(name: str) -> bool:
+    """True for what is a name and nothing else: plain letters, perhaps with signs between them."""
+    return name.isascii() and (name.isidentifier() or (" " not in name and name.isprintable()))

@@ -21,7 +21,7 @@ _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _PAGE = re.compile(r"\s*<(!doctype html|html|head|body)\b", re.IGNORECASE)
 _PAGE_HEAD = 2000
 """Characters of a page in which its title is looked for."""
-_MAX_NOTES = 10
+_MAX_NAMED = 4
 _MAX_QUOTED = 60
 
 
@@ -147,9 +147,9 @@ def _read_slowly(text: str) -> tuple[Json, tuple[Remark, ...]]:
     surrogates: list[str] = []
     value = _plain(value, "", duplicates, surrogates)
     notes = [
-        *_notes("duplicate-member", duplicates, "the member {} is there more than once; the last one counts"),
-        *_notes("lone-surrogate", surrogates, "half a surrogate pair in the text at {}"),
-        *_notes("number-range", clamped, "the number {} is outside of what clients can represent"),
+        *_notes("duplicate-member", duplicates, "there more than once, where the last one counts:"),
+        *_notes("lone-surrogate", surrogates, "half a surrogate pair in the text at"),
+        *_notes("number-range", clamped, "outside of what clients can represent:"),
     ]
     return value, tuple(notes)
 
@@ -187,12 +187,16 @@ def _shown(text: str) -> str:
 
 
 def _notes(code: str, subjects: list[str], sentence: str) -> Iterable[Remark]:
+    """One remark that names the first few of what it is about."""
     found = list(dict.fromkeys(subjects))
-    for subject in islice(found, _MAX_NOTES):
-        shown = subject if len(subject) <= _MAX_QUOTED else f"{subject[:_MAX_QUOTED]}…"
-        yield Remark(code=code, message=sentence.format(shown or "the top"))
-    if len(found) > _MAX_NOTES:
-        yield Remark(code=code, message=f"and {len(found) - _MAX_NOTES:,} more of these")
+    if found:
+        named = [_cut(subject) or "the top" for subject in found[:_MAX_NAMED]]
+        more = [f"+{len(found) - _MAX_NAMED:,} more"] if len(found) > _MAX_NAMED else []
+        yield Remark(code=code, message=f"{sentence} {', '.join([*named, *more])}")
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _MAX_QUOTED else f"{text[:_MAX_QUOTED]}…"
 
 
 def _may_be_deeper_than(raw: bytes, limit: int) -> bool:

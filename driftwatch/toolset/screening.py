@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import zip_longest
+from operator import attrgetter
 from typing import NamedTuple
 
 from driftwatch.model import Json
@@ -13,11 +14,8 @@ from driftwatch.toolset.characters import hides_nothing, invisible
 from driftwatch.toolset.sameness import Sameness, spelled
 from driftwatch.toolset.schema.keywords import PROSE
 from driftwatch.toolset.schema.views import escape
-from driftwatch.toolset.text import links, steering
+from driftwatch.toolset.text import is_prose, links, steering, steering_in
 from driftwatch.toolset.wording import listed, quote, rewording
-
-_SENTENCE = 4
-"""Words that make a text of any string, wherever it stands."""
 
 _READ = ("annotations", "description", "execution", "inputSchema", "name", "outputSchema", "title")
 """The members of a tool that count, in the order in which their texts are read."""
@@ -67,20 +65,19 @@ class Reader:
     def traits(self, tool: Json) -> Traits:
         """What all texts of the tool do."""
         found = Traits()
+        texts: list[Text] = []
         for pointer, part in _parts(tool):
-            does = self._traits(pointer, part)
-            if does:
-                found.add(does)
+            written = None if isinstance(part, str) else spelled(part)
+            if written is None:
+                texts += _texts(pointer, part, None, Sameness())
+                continue
+            key = pointer, written
+            if key not in self._read:
+                self._read[key] = traits(_texts(pointer, part, None, Sameness()))
+            if self._read[key]:
+                found.add(self._read[key])
+        found.add(traits(texts))
         return found
-
-    def _traits(self, pointer: str, part: Json) -> Traits:
-        written = None if isinstance(part, str) else spelled(part)
-        if written is None:
-            return traits(_texts(pointer, part, None, Sameness()))
-        key = pointer, written
-        if key not in self._read:
-            self._read[key] = traits(_texts(pointer, part, None, Sameness()))
-        return self._read[key]
 
 
 def _parts(tool: Json) -> list[tuple[str, Json]]:
@@ -100,8 +97,9 @@ def _texts(pointer: str, item: Json, before: Json, sameness: Sameness) -> list[T
             past = before if isinstance(before, dict) else {}
             gone = {spelled(past[name]) for name in past.keys() - item.keys()} - {None}
             for name in sameness.changed(past, item) & item.keys() if past else item:
-                if name not in past and not hides_nothing(name):
-                    found.append(Text(f"{pointer}/{escape(name)}", name, prose=False, described=False))
+                if name not in past and not (name.isascii() and name.isidentifier()) and _worth(name):
+                    prose = is_prose(name)
+                    found.append(Text(f"{pointer}/{escape(name)}", name, prose=prose, described=False))
                 if gone and name not in past and spelled(item[name]) in gone:
                     continue  # only moved
                 if name in PROSE or _worth(item[name]):
@@ -114,24 +112,20 @@ def _texts(pointer: str, item: Json, before: Json, sameness: Sameness) -> list[T
                 if described or _worth(member)
             ]
         elif isinstance(item, str) and item != before and (described or _worth(item)):
-            found.append(Text(pointer, item, described or _is_prose(item), described, before))
-    return sorted(found, key=lambda text: (text.pointer, text.text))
+            found.append(Text(pointer, item, described or is_prose(item), described, before))
+    return sorted(found, key=attrgetter("pointer", "text"))
 
 
 def _worth(item: Json) -> bool:
     """True for a text that may do something to its reader wherever it stands, and for what may hold one."""
     if isinstance(item, str):
-        return _is_prose(item) or not hides_nothing(item)
+        return is_prose(item) or not hides_nothing(item)
     return isinstance(item, (dict, list))
 
 
 def _are_words(items: list[Json]) -> bool:
     """True for names and the like, in which nothing is said: most values of an enum, at a glance."""
     return {*map(type, items)} == {str} and all(map(str.isascii, items)) and all(map(str.isidentifier, items))
-
-
-def _is_prose(text: str) -> bool:
-    return len(text) > _SENTENCE and len(text.split(None, _SENTENCE)) >= _SENTENCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,12 +223,15 @@ def _does_nothing(text: Text) -> bool:
 def traits(of: Iterable[Text]) -> Traits:
     """What these texts do, all together."""
     found = Traits()
+    prose = []
     for item in of:
         if not hides_nothing(item.text):
             found.hidden.update(invisible(item.text))
         if item.prose:
-            found.orders.update({phrase.key: phrase.text for phrase in steering(item.text) if phrase.order})
+            prose.append(item.text)
             found.links.update(links(item.text))
+    for phrases in steering_in(prose):
+        found.orders.update({phrase.key: phrase.text for phrase in phrases if phrase.order})
     return found
 
 

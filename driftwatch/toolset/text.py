@@ -2,14 +2,16 @@
 
 import re
 import unicodedata
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import TypeAlias
 
-from driftwatch.toolset.characters import HIDDEN, hides_nothing
+from driftwatch.toolset.characters import BLANKS, HIDDEN, hides_nothing
 from driftwatch.toolset.occurrences import occurrences
 from driftwatch.toolset.orders import RULES, Rule
 
-__all__ = ["Phrase", "links", "steering"]
+__all__ = ["Phrase", "is_prose", "links", "steering", "steering_in"]
 
 _MAX_MATCHES = 1000
 """Of one rule in one text: whoever repeats an order a thousand times has been heard."""
@@ -23,6 +25,12 @@ _LINK_END = ".,;:!?*_~"
 _RULES_BY_WORD = {
     word: [rule for rule in RULES if word in rule.words] for rule in RULES for word in rule.words
 }
+
+_SENTENCE = 4
+"""Words that make a text of any string, wherever it stands."""
+
+_Reading: TypeAlias = tuple[str, list[int] | None]
+"""Folded text, and for each of its characters the index that it came from (None: the same)."""
 
 _NEXT_WORD = re.compile(r"[\s,]*([\w']+)")
 
@@ -58,18 +66,21 @@ def steering(text: str) -> tuple[Phrase, ...]:
     Reads as a model does: through hidden characters, compatibility forms, look-alike letters, and text
     that is itself hidden in tag characters.
     """
-    folded, positions = _fold(text)
-    words = [word for word in _RULES_BY_WORD if word in folded]
-    if not words:
-        return ()
-    likely = {rule for word in words for rule in _RULES_BY_WORD[word]}
-    found = [phrase for rule in likely for phrase in _matches(rule, text, folded, positions)]
-    found.sort(key=lambda phrase: (phrase.start, -phrase.end, not phrase.order, phrase.rule))
-    kept: list[Phrase] = []
-    for phrase in found:
-        if not kept or phrase.end > kept[-1].end:
-            kept.append(phrase)
-    return tuple(kept)
+    return _phrases(text, _RULES_BY_WORD)
+
+
+def steering_in(texts: Sequence[str]) -> list[tuple[Phrase, ...]]:
+    """The steering phrases of each text. What begins none of them is looked for once, in all together."""
+    words: Iterable[str] = _RULES_BY_WORD
+    if len(texts) > 1:
+        whole = "\n".join(folded for text in texts for folded, _ in _readings(text))
+        words = [word for word in words if word in whole]
+    return [_phrases(text, words) for text in texts] if words else [()] * len(texts)
+
+
+def is_prose(text: str) -> bool:
+    """True for a sentence, which is read as one wherever it stands."""
+    return len(text) >= 2 * _SENTENCE and len(text.split(None, _SENTENCE)) >= _SENTENCE
 
 
 def links(text: str) -> tuple[str, ...]:
@@ -79,9 +90,28 @@ def links(text: str) -> tuple[str, ...]:
     return tuple(match.group().rstrip(_LINK_END) for match in occurrences(_LINK, text))
 
 
+def _phrases(text: str, words: Iterable[str]) -> tuple[Phrase, ...]:
+    """Those of one text, by rules with one of these words."""
+    found: list[Phrase] = []
+    for folded, positions in _readings(text):
+        here = [word for word in words if word in folded]
+        if not here:
+            continue
+        likely = {rule for word in here for rule in _RULES_BY_WORD[word]}
+        found += [phrase for rule in likely for phrase in _matches(rule, text, folded, positions)]
+    if not found:
+        return ()
+    found.sort(key=lambda phrase: (phrase.start, -phrase.end, not phrase.order, phrase.rule))
+    kept: list[Phrase] = []
+    for phrase in found:
+        if not kept or phrase.end > kept[-1].end:
+            kept.append(phrase)
+    return tuple(kept)
+
+
 def _matches(rule: Rule, text: str, folded: str, positions: list[int] | None) -> list[Phrase]:
     found = []
-    for match in islice(occurrences(rule.phrase, folded), _MAX_MATCHES):
+    for match in islice(rule.matches(folded), _MAX_MATCHES):
         start, end = match.span()
         following = _NEXT_WORD.match(folded, end)
         if positions is not None:
@@ -99,16 +129,25 @@ def _matches(rule: Rule, text: str, folded: str, positions: list[int] | None) ->
     return found
 
 
-def _fold(text: str) -> tuple[str, list[int] | None]:
-    """The text as rules see it, and for each of its characters the index it came from (None: the same)."""
+def _readings(text: str) -> list[_Reading]:
+    """The text as rules see it; twice where characters that look like a space and are none stand in it.
+
+    Such a blank may stand between two words, or within one.
+    """
     if text.isascii() and hides_nothing(text):
-        return text.lower(), None
+        return [(text.lower(), None)]
+    return [_fold(text, blank) for blank in (("", " ") if BLANKS.intersection(text) else ("",))]
+
+
+def _fold(text: str, blank: str) -> _Reading:
     folded: list[str] = []
     positions: list[int] = []
     for index, character in enumerate(text):
         code_point = ord(character)
         if code_point in _TAG_LETTERS:
             plain = chr(code_point - _TAG).lower()
+        elif character in BLANKS:
+            plain = blank
         elif HIDDEN.match(character):
             continue
         elif character.isascii():

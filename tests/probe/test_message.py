@@ -125,26 +125,23 @@ def test_of_duplicate_members_the_last_counts_and_each_is_named_by_its_pointer()
     raw = b'{"tools":[{"q":1,"q":{"a/b":1,"a/b":2}},{"q":1}],"m~":0,"m~":1}'
     decoded = decode(raw, max_depth=20)
     assert decoded.value == {"tools": [{"q": {"a/b": 2}}, {"q": 1}], "m~": 1}
-    assert [remark.message.split()[2] for remark in decoded.remarks] == [
-        "/tools/0/q",
-        "/tools/0/q/a~1b",
-        "/m~0",
-    ]
-    assert {remark.code for remark in decoded.remarks} == {"duplicate-member"}
+    (remark,) = decoded.remarks
+    assert remark.code == "duplicate-member"
+    assert remark.message.endswith("the last one counts: /tools/0/q, /tools/0/q/a~1b, /m~0")
 
 
-def test_the_list_of_duplicates_is_bounded() -> None:
+def test_of_many_duplicates_a_few_are_named_and_the_rest_is_counted() -> None:
     raw = ("{" + ",".join(f'"k{place}":1,"k{place}":2' for place in range(500)) + "}").encode()
-    remarks = decode(raw, max_depth=20).remarks
-    assert len(remarks) == 11
-    assert remarks[-1].message == "and 490 more of these"
+    (remark,) = decode(raw, max_depth=20).remarks
+    assert remark.message.endswith(": /k0, /k1, /k2, /k3, +496 more")
 
 
 def test_half_a_surrogate_pair_is_remarked_and_kept() -> None:
     decoded = decode(rb'{"a":{"x\ud83d":["\ude00"]},"ok":"\ud83d\ude00"}', max_depth=20)
     assert decoded.value == {"a": {"x\ud83d": ["\ude00"]}, "ok": "😀"}
-    assert [remark.code for remark in decoded.remarks] == ["lone-surrogate", "lone-surrogate"]
-    assert decoded.remarks[1].message == r"half a surrogate pair in the text at /a/x\ud83d/0"
+    (remark,) = decoded.remarks
+    assert remark.code == "lone-surrogate"
+    assert remark.message == r"half a surrogate pair in the text at /a/x\ud83d, /a/x\ud83d/0"
 
 
 def test_a_backslash_before_a_u_is_no_surrogate() -> None:
@@ -161,8 +158,10 @@ def test_a_number_that_no_client_can_represent_is_clamped_and_remarked() -> None
     decoded = decode(b'{"a":1e400,"b":-1e400,"c":' + b"9" * 5000 + b',"d":1e-400}', max_depth=20)
     limit = sys.float_info.max
     assert decoded.value == {"a": limit, "b": -limit, "c": limit, "d": 0.0}
-    assert [remark.code for remark in decoded.remarks] == ["number-range"] * 3
-    assert all(len(remark.message) < 200 for remark in decoded.remarks)
+    (remark,) = decoded.remarks
+    assert remark.code == "number-range"
+    assert remark.message.startswith("outside of what clients can represent: 1e400, -1e400, 999")
+    assert len(remark.message) < 200
 
 
 def chosen(value: Any, wanted: Any = 1, *, sole: bool = True) -> tuple[Any, list[str]]:
