@@ -95,13 +95,14 @@ def _texts(pointer: str, item: Json, before: Json, sameness: Sameness) -> list[T
         pointer, item, before, described = todo.pop()
         if isinstance(item, dict):
             past = before if isinstance(before, dict) else {}
-            gone = {spelled(past[name]) for name in past.keys() - item.keys()} - {None}
+            gone = past.keys() - item.keys()
+            moved = _spelled(past, gone) if gone else frozenset()
             for name in sameness.changed(past, item) & item.keys() if past else item:
                 if name not in past and not (name.isascii() and name.isidentifier()) and _worth(name):
                     prose = is_prose(name)
                     found.append(Text(f"{pointer}/{escape(name)}", name, prose=prose, described=False))
-                if gone and name not in past and spelled(item[name]) in gone:
-                    continue  # only moved
+                if moved and name not in past and spelled(item[name]) in moved:
+                    continue
                 if name in PROSE or _worth(item[name]):
                     todo.append((f"{pointer}/{escape(name)}", item[name], past.get(name), name in PROSE))
         elif isinstance(item, list) and (described or not _are_words(item)):
@@ -114,6 +115,12 @@ def _texts(pointer: str, item: Json, before: Json, sameness: Sameness) -> list[T
         elif isinstance(item, str) and item != before and (described or _worth(item)):
             found.append(Text(pointer, item, described or is_prose(item), described, before))
     return sorted(found, key=attrgetter("pointer", "text"))
+
+
+def _spelled(item: dict[str, Json], names: Iterable[str]) -> frozenset[bytes]:
+    """Those members as bytes, where they are not too deep."""
+    every = (spelled(item[name]) for name in names)
+    return frozenset(written for written in every if written is not None)
 
 
 def _worth(item: Json) -> bool:

@@ -28,6 +28,9 @@ _STEPS = 30_000
 DEFAULT_DIALECT = "2020-12"
 """What a schema without ``$schema`` is (specification 2025-11-25, section JSON Schema usage)."""
 
+_SINGLE = TYPE | VALUES | LIMITS
+"""The keywords that speak of a value alone, not of what stands in it."""
+
 _SHELL = frozenset({"$schema", "$id", "$comment", "title", "description"})
 
 _DIALECT = re.compile(r"^https?://json-schema\.org/(?:draft/)?(?P<name>draft-0\d|20\d\d-\d\d)/schema#?$")
@@ -87,22 +90,29 @@ def _compare_place(pair: Pair, work: Work) -> None:
 
 def _compare_demands(old: View, new: View, changed: frozenset[str], pair: Pair, work: Work) -> None:
     """Compare what a value must be, as far as the keywords that say so have changed."""
-    subject = work.ledger.side.of(pair.path)
-    moved: frozenset[str] = frozenset()
-    if not TYPE.isdisjoint(changed):
-        moved, remains = compare_types(old, new, subject, work.ledger, root=not pair.path)
-        if not remains:  # nothing of the old value is left to compare
-            return
-    if not VALUES.isdisjoint(changed):
-        compare_values(old, new, moved, subject, work.ledger)
-    if not LIMITS.isdisjoint(changed):
-        compare_limits(old, new, changed, subject, work.ledger)
+    if not _SINGLE.isdisjoint(changed) and not _compare_single(old, new, changed, pair, work):
+        return
     if not PROPERTIES.isdisjoint(changed):
         compare_properties(old, new, pair, work)
     if not ITEMS.isdisjoint(changed):
         compare_items(old, new, pair, work)
     if not RULES.isdisjoint(changed):
         compare_rules(old, new, pair, work)
+
+
+def _compare_single(old: View, new: View, changed: frozenset[str], pair: Pair, work: Work) -> bool:
+    """Compare type, values and limits. False when nothing of the old value is left to compare."""
+    subject = work.ledger.side.of(pair.path)
+    moved: frozenset[str] = frozenset()
+    if not TYPE.isdisjoint(changed):
+        moved, remains = compare_types(old, new, subject, work.ledger, root=not pair.path)
+        if not remains:
+            return False
+    if not VALUES.isdisjoint(changed):
+        compare_values(old, new, moved, subject, work.ledger)
+    if not LIMITS.isdisjoint(changed):
+        compare_limits(old, new, changed, subject, work.ledger)
+    return True
 
 
 def _compare_shapes(old: View, new: View, pair: Pair, work: Work) -> None:

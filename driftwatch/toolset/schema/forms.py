@@ -135,19 +135,43 @@ def _forms(view: View, union: str | None, document: Document, *, whole: bool) ->
 
 def _match(ours: list[_Form], theirs: list[_Form], pair: Pair, work: Work) -> None:
     """Take out of both lists the forms that are the same one, and compare those in detail."""
+    # What only one form of each side has, as a rule all: no form demands the same without having it too.
+    _take(ours, theirs, lambda form: form.discriminator, pair, work, lone=True)
     for mark in _MARKS:
-        marked: defaultdict[Hashable, list[_Form]] = defaultdict(list)
-        for form in reversed(theirs):
-            marked[mark(form)].append(form)
-        matched: set[int] = set()
-        for form in ours:
-            mine = mark(form)
-            if mine is not None and marked[mine]:
-                twin = marked[mine].pop()
-                matched |= {id(form), id(twin)}
-                work.push(Pair(form.schema, form.view.pointer, twin.schema, twin.view.pointer, pair.path))
-        ours[:] = [form for form in ours if id(form) not in matched]
-        theirs[:] = [form for form in theirs if id(form) not in matched]
+        _take(ours, theirs, mark, pair, work)
+
+
+def _take(
+    ours: list[_Form],
+    theirs: list[_Form],
+    mark: Callable[[_Form], Hashable],
+    pair: Pair,
+    work: Work,
+    *,
+    lone: bool = False,
+) -> None:
+    """Take out those that have one mark; ``lone``: only where there is one on each side."""
+    if not ours or not theirs:
+        return
+    before, after = _by_mark(ours, mark), _by_mark(theirs, mark)
+    matched: set[int] = set()
+    for key, forms in before.items():
+        if lone and not len(forms) == len(after[key]) == 1:
+            continue
+        for form, twin in zip(forms, after[key], strict=False):
+            matched |= {id(form), id(twin)}
+            work.push(Pair(form.schema, form.view.pointer, twin.schema, twin.view.pointer, pair.path))
+    ours[:] = [form for form in ours if id(form) not in matched]
+    theirs[:] = [form for form in theirs if id(form) not in matched]
+
+
+def _by_mark(forms: list[_Form], mark: Callable[[_Form], Hashable]) -> defaultdict[Hashable, list[_Form]]:
+    marked = defaultdict(list)
+    for form in forms:
+        found = mark(form)
+        if found is not None:
+            marked[found].append(form)
+    return marked
 
 
 def _note_rule(old: View, new: View, pair: Pair, work: Work) -> None:

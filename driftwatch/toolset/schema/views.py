@@ -135,6 +135,8 @@ class Document:
             branches = view.keywords.get(union)
             if not isinstance(branches, list) or not 1 < len(branches) <= _BRANCHES or nested > _NESTED:
                 continue
+            if sum("properties" in item for item in branches if _stands_alone(item)) > 1:
+                continue  # two objects are not one, and many unions are of objects
             pointer = view.at(union)
             views = [self.view(item, f"{pointer}/{index}", nested + 1) for index, item in enumerate(branches)]
             folded = _folded([item for item in views if item.shape != "nothing"])
@@ -148,6 +150,10 @@ class Document:
                     view.sources[name] = folded.sources.get(name, folded.pointer)
             return True
         return False
+
+
+def _stands_alone(schema: Json) -> bool:
+    return isinstance(schema, dict) and INDIRECT.isdisjoint(schema)
 
 
 def escape(name: str) -> str:
