@@ -18,7 +18,7 @@ from driftwatch.toolset import Toolset, diff, fingerprint, tool_digests
 from driftwatch.toolset.screening import Reader
 
 TOOLS = 1_000
-RUNS = 3
+RUNS = 5
 PROSE = "Describes in a sentence or two what this is for, when to use it and what comes back, as servers do. "
 WORDS = PROSE.lower().replace(".", "").replace(",", "").split()
 MEGABYTES = 2_000_000
@@ -283,13 +283,24 @@ def other_tools(tools: list[Tool]) -> None:
 
 
 def every_leaf(tools: list[Tool]) -> None:
-    """Every ``maxLength``, wherever it stands."""
-    todo: list[Any] = list(tools)
+    """Every ``maxLength``, wherever it stands, alike in all tools."""
+    for item in tools:
+        _raise_limits(item, by=1)
+
+
+def every_leaf_apart(tools: list[Tool]) -> None:
+    """The same, otherwise in each tool: nothing that is found out about one serves for another."""
+    for index, item in enumerate(tools):
+        _raise_limits(item, by=index + 1)
+
+
+def _raise_limits(tool: Tool, by: int) -> None:
+    todo: list[Any] = [tool]
     while todo:
         item = todo.pop()
         if isinstance(item, dict):
             if "maxLength" in item:
-                item["maxLength"] += 1
+                item["maxLength"] += by
             todo += item.values()
         elif isinstance(item, list):
             todo += item
@@ -346,8 +357,11 @@ CASES = (
     Case(strangers, other_tools),
     Case(hundred, every_name_and_description),
     Case(unions, every_leaf),
+    Case(unions, every_leaf_apart),
     Case(references, every_leaf),
+    Case(references, every_leaf_apart),
     Case(nested, every_leaf),
+    Case(nested, every_leaf_apart),
     Case(wide, one_property),
     Case(wide, every_leaf),
     Case(deep, one_property),

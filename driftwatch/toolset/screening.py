@@ -14,7 +14,7 @@ from driftwatch.toolset.characters import hides_nothing, invisible
 from driftwatch.toolset.sameness import Sameness, spelled
 from driftwatch.toolset.schema.keywords import PROSE
 from driftwatch.toolset.schema.views import escape
-from driftwatch.toolset.text import is_prose, links, steering, steering_in
+from driftwatch.toolset.text import Phrase, is_prose, links, steering_in
 from driftwatch.toolset.wording import listed, quote, rewording
 
 _READ = ("annotations", "description", "execution", "inputSchema", "name", "outputSchema", "title")
@@ -151,8 +151,8 @@ def fresh_texts(
     """The new texts of one part of a tool, without those that do nothing and belong to a change."""
     places = {each.pointer: place for place, each in enumerate(changes) if each.after is not None}
     found = []
-    for text in _texts(f"/{member}", after, before, sameness):
-        does = _NOTHING if _does_nothing(text) else traits((text,))
+    texts = _texts(f"/{member}", after, before, sameness)
+    for text, does in zip(texts, _each(texts), strict=True):
         place = _accounting(places, text.pointer)
         if does or (place is None and text.described):
             found.append(Fresh(text, does, place))
@@ -222,24 +222,27 @@ class _Past:
         return self.traits
 
 
-def _does_nothing(text: Text) -> bool:
-    """True for most texts, of which no more need be known."""
-    return hides_nothing(text.text) and not (text.prose and (steering(text.text) or links(text.text)))
-
-
 def traits(of: Iterable[Text]) -> Traits:
     """What these texts do, all together."""
     found = Traits()
-    prose = []
-    for item in of:
-        if not hides_nothing(item.text):
-            found.hidden.update(invisible(item.text))
-        if item.prose:
-            prose.append(item.text)
-            found.links.update(links(item.text))
-    for phrases in steering_in(prose):
-        found.orders.update({phrase.key: phrase.text for phrase in phrases if phrase.order})
+    for does in _each(list(of)):
+        if does:
+            found.add(does)
     return found
+
+
+def _each(texts: list[Text]) -> list[Traits]:
+    """What each of these texts does: as a rule nothing."""
+    prose = iter(steering_in([text.text for text in texts if text.prose]))
+    return [_traits(text, next(prose) if text.prose else ()) for text in texts]
+
+
+def _traits(text: Text, phrases: tuple[Phrase, ...]) -> Traits:
+    urls = links(text.text) if text.prose else ()
+    if not phrases and not urls and hides_nothing(text.text):
+        return _NOTHING
+    orders = {phrase.key: phrase.text for phrase in phrases if phrase.order}
+    return Traits(orders, invisible(text.text), set(urls))
 
 
 def judged(now: Traits, past: Traits) -> tuple[tuple[str, ...], str]:
