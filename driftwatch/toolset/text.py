@@ -39,6 +39,8 @@ _LOOKALIKES = str.maketrans(
     "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u0501\u04bb\u051b\u051d\u03bf\u03b1\u03b9\u2018\u2019\u02bc\u2032\u00b4\uff07",
     "aeopcyxijsdhqwoai''''''",
 )
+_RUN = re.compile(r"([\t\n\r -~]+)|.", re.DOTALL)
+"""What only loses its case, or one character of another kind."""
 _TAG_LETTERS = range(0xE0020, 0xE007F)
 _TAG = 0xE0000
 
@@ -66,16 +68,19 @@ def steering(text: str) -> tuple[Phrase, ...]:
     Reads as a model does: through hidden characters, compatibility forms, look-alike letters, and text
     that is itself hidden in tag characters.
     """
-    return _phrases(text, _RULES_BY_WORD)
+    return _phrases(text, _readings(text), _RULES_BY_WORD)
 
 
 def steering_in(texts: Sequence[str]) -> list[tuple[Phrase, ...]]:
     """The steering phrases of each text. What begins none of them is looked for once, in all together."""
     words: Iterable[str] = _RULES_BY_WORD
+    readings = [_readings(text) for text in texts]
     if len(texts) > 1:
-        whole = "\n".join(folded for text in texts for folded, _ in _readings(text))
+        whole = "\n".join(folded for each in readings for folded, _ in each)
         words = [word for word in words if word in whole]
-    return [_phrases(text, words) for text in texts] if words else [()] * len(texts)
+        if not words:
+            return [()] * len(texts)
+    return [_phrases(text, each, words) for text, each in zip(texts, readings, strict=True)]
 
 
 def is_prose(text: str) -> bool:
@@ -90,10 +95,10 @@ def links(text: str) -> tuple[str, ...]:
     return tuple(match.group().rstrip(_LINK_END) for match in occurrences(_LINK, text))
 
 
-def _phrases(text: str, words: Iterable[str]) -> tuple[Phrase, ...]:
+def _phrases(text: str, readings: list[_Reading], words: Iterable[str]) -> tuple[Phrase, ...]:
     """Those of one text, by rules with one of these words."""
     found: list[Phrase] = []
-    for folded, positions in _readings(text):
+    for folded, positions in readings:
         here = [word for word in words if word in folded]
         if not here:
             continue
@@ -142,7 +147,12 @@ def _readings(text: str) -> list[_Reading]:
 def _fold(text: str, blank: str) -> _Reading:
     folded: list[str] = []
     positions: list[int] = []
-    for index, character in enumerate(text):
+    for run in occurrences(_RUN, text):
+        if run[1]:
+            folded.append(run[1].lower())
+            positions += range(*run.span())
+            continue
+        character = run[0]
         code_point = ord(character)
         if code_point in _TAG_LETTERS:
             plain = chr(code_point - _TAG).lower()
@@ -150,12 +160,10 @@ def _fold(text: str, blank: str) -> _Reading:
             plain = blank
         elif HIDDEN.match(character):
             continue
-        elif character.isascii():
-            plain = character.lower()
         else:
             plain = _plain(character)
         folded.append(plain)
-        positions += [index] * len(plain)
+        positions += [run.start()] * len(plain)
     return "".join(folded), positions
 
 
