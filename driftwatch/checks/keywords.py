@@ -150,11 +150,16 @@ def dialect(schema: dict[str, Json], revision: str) -> Dialect | None:
 
 
 def misuses(schema: dict[str, Json], pointer: str, of: Dialect) -> Iterator[Misuse]:
-    """Everything in a schema that its dialect does not allow, and references within it to nothing."""
+    """What a schema has that its dialect does not allow, and references within it to nothing.
+
+    At most MAX_PLACES subschemas are looked at.
+    """
     rules = _RULES[of]
     pending: list[tuple[Json, str]] = [(schema, pointer)]
     nodes: list[tuple[dict[str, Json], str]] = []
-    while pending and len(nodes) < MAX_PLACES:
+    for _ in range(MAX_PLACES):
+        if not pending:
+            break
         node, at = pending.pop()
         if isinstance(node, dict):
             nodes.append((node, at))
@@ -176,9 +181,11 @@ def _look(
             code = "type" if keyword == "type" and _is_named(value) else "keyword"
             yield Misuse(f"{at}/{keyword}", code, rule.says, value)
         elif rule.leads is Leads.MAP:
-            below += [(member, f"{at}/{keyword}/{escape(name)}") for name, member in value.items()]
+            members = itertools.islice(value.items(), MAX_PLACES)
+            below += [(member, f"{at}/{keyword}/{escape(name)}") for name, member in members]
         elif rule.leads is Leads.LIST or (rule.leads is Leads.EITHER and isinstance(value, list)):
-            below += [(member, f"{at}/{keyword}/{index}") for index, member in enumerate(value)]
+            items = enumerate(value[:MAX_PLACES])
+            below += [(member, f"{at}/{keyword}/{index}") for index, member in items]
         elif rule.leads is not Leads.NOWHERE:
             below.append((value, f"{at}/{keyword}"))
 

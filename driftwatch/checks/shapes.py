@@ -4,6 +4,7 @@ Unknown members are allowed everywhere. A member counts from the revision that d
 unknown one.
 """
 
+import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -12,6 +13,9 @@ from driftwatch.checks.base import shown
 from driftwatch.checks.clients import position
 from driftwatch.checks.json_schema import escape
 from driftwatch.model import Json
+
+MAX_MISFITS = 100
+"""Of one tool or result: whoever has more has been told enough."""
 
 _QUOTED = 100
 """Characters of a pointer."""
@@ -82,8 +86,12 @@ class Misfit(NamedTuple):
         return "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in name)
 
 
-def misfits(value: Json, shape: Shape, revision: str, pointer: str = "") -> Iterator[Misfit]:
-    """Everything in a value that is not what the revision says, in the order of the specification."""
+def misfits(value: Json, shape: Shape, revision: str) -> list[Misfit]:
+    """What in a value is not what the revision says, in the specification's order; at most MAX_MISFITS."""
+    return list(itertools.islice(_misfits(value, shape, revision, ""), MAX_MISFITS))
+
+
+def _misfits(value: Json, shape: Shape, revision: str, pointer: str) -> Iterator[Misfit]:
     if not shape.fits(value):
         yield Misfit(pointer, shape.says, value)
         return
@@ -93,13 +101,13 @@ def misfits(value: Json, shape: Shape, revision: str, pointer: str = "") -> Iter
                 continue
             below = f"{pointer}/{member.name}"
             if member.name in value:
-                yield from misfits(value[member.name], member.shape, revision, below)
+                yield from _misfits(value[member.name], member.shape, revision, below)
             elif member.required:
                 yield Misfit(below, member.shape.says, None, absent=True)
     if shape.each is not None:
         items = value.items() if isinstance(value, dict) else enumerate(value)
         for key, item in items:
-            yield from misfits(item, shape.each, revision, f"{pointer}/{escape(str(key))}")
+            yield from _misfits(item, shape.each, revision, f"{pointer}/{escape(str(key))}")
 
 
 def _text(value: Json) -> bool:

@@ -220,7 +220,7 @@ def definition(tools: tuple[Tool, ...], revision: str) -> Iterator[Found]:
         false, not as texts. When all tools have it, look at the serializer's setting for absent values.
     """
     for tool in tools:
-        found = list(misfits(tool.raw, TOOL, revision)) if isinstance(tool.raw, dict) else []
+        found = misfits(tool.raw, TOOL, revision) if isinstance(tool.raw, dict) else []
         if found:
             nulls = all(misfit.is_null for misfit in found)
             yield Found(

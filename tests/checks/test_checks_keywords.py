@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from driftwatch.checks.json_schema import MAX_PLACES
 from driftwatch.checks.keywords import dialect, misuses
 from driftwatch.model import Era, Json, State
 from tests.checks.factories import evidence, judged, schema, surface, tool
@@ -173,6 +174,15 @@ def test_a_schema_with_many_faults_is_one_finding_whose_order_is_not_the_servers
         "type",
         '/inputSchema/properties/a/type is "str", /inputSchema/properties/b/type is "str" and 4 more',
     )
+
+
+@pytest.mark.parametrize(
+    "endless", [{"anyOf": [1] * 100_000}, {"properties": {f"p{number}": None for number in range(100_000)}}]
+)
+def test_of_endless_faults_a_bounded_number_is_looked_at(endless: dict[str, Json]) -> None:
+    known = dialect(endless, "2026-07-28")
+    assert known is not None
+    assert 0 < len(list(misuses(endless, "", known))) <= MAX_PLACES
 
 
 KEYWORDS = [

@@ -105,6 +105,11 @@ def test_a_tool_with_several_faults_is_one_finding_that_names_some() -> None:
     assert found == [("description", "description is 5, title is 5 and 3 more")]
 
 
+def test_of_endless_faults_a_bounded_number_is_looked_at() -> None:
+    ((code, measured),) = of_tool(icons=["x.png"] * 100_000)
+    assert (code, measured) == ("icons", 'icons/0 is "x.png", icons/1 is "x.png" and 98 more')
+
+
 def of_result(method: str, result: Json, *, era: Era = Era.MODERN, revision: str = "") -> list[Any]:
     """Code, measured value and severity of what is wrong with one result."""
     asked: Exchange = answered(method, result)
