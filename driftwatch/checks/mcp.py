@@ -16,7 +16,7 @@ from driftwatch.checks.messages import envelope_faults, text_faults
 from driftwatch.checks.results import result_faults
 from driftwatch.checks.sources import OWN, rule
 from driftwatch.checks.transport import SERVER_ERRORS, SHUT_STATUSES
-from driftwatch.evidence import Exchange, Listing, Missing, Opening, Replicas, Surface
+from driftwatch.evidence import Exchange, FurtherList, Listing, Missing, Opening, Replicas, Surface
 from driftwatch.model import Era, Json, Severity
 
 
@@ -205,8 +205,10 @@ def envelope(answers: tuple[Exchange, ...], revision: str, era: Era) -> Verdict:
     severity=Severity.WILL_BREAK,
     sources=(OWN,),
 )
-def result(exchanges: tuple[Exchange, ...], revision: str, era: Era) -> Verdict:
-    """The members of the results of initialize, server/discover and tools/list, and their types.
+def result(
+    exchanges: tuple[Exchange, ...], further: tuple[FurtherList, ...], revision: str, era: Era
+) -> Verdict:
+    """The members of the results of initialize, server/discover and every list that is read, and their types.
 
     `resultType`, `ttlMs` and `cacheScope` are required since 2026-07-28, `capabilities` and `serverInfo` in
     every answer to initialize.
@@ -219,7 +221,9 @@ def result(exchanges: tuple[Exchange, ...], revision: str, era: Era) -> Verdict:
         Let an SDK build the results, or validate them against the schema of the revision that was negotiated.
         Leave a member out instead of setting it to null: on the last page there is no `nextCursor` at all.
     """
-    return once(result_faults(exchanges, revision, era))
+    lists = [each.listing for each in further if not isinstance(each.listing, Missing)]
+    pages = tuple(page for listing in lists for page in listing.exchanges)
+    return once(result_faults((*exchanges, *pages), revision, era))
 
 
 @check(

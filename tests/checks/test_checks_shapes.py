@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from driftwatch.evidence import Exchange
+from driftwatch.evidence import Exchange, FurtherList, Missing
 from driftwatch.model import Era, Json, Severity, State
 from tests.checks.factories import answered, evidence, judged, listing, surface, tool
 
@@ -237,6 +237,15 @@ def test_a_fault_of_every_page_is_told_once() -> None:
     pages = tuple(answered("tools/list", {"tools": [], "nextCursor": None}) for _ in range(3))
     seen = evidence(surface(Era.LEGACY, listing=listing(tool(), exchanges=pages)))
     assert len(judged("mcp/result", seen).findings) == 1
+
+
+def test_lists_that_are_watched_beside_the_tools_count_too() -> None:
+    page = answered("prompts/list", {**PAGE, "ttlMs": None})
+    prompts = FurtherList(kind="prompts", listing=listing(exchanges=(page,)))
+    offered = FurtherList(kind="resources", listing=Missing("there are none", "no-resources"))
+    seen = evidence(surface(Era.MODERN, further=(prompts, offered)))
+    (finding,) = judged("mcp/result", seen).findings
+    assert (finding.subject, finding.code) == ("prompts/list", "ttl-ms")
 
 
 def test_a_refusal_is_no_result() -> None:
