@@ -160,14 +160,15 @@ def _renamed(removed: list[Entry], added: list[Entry]) -> list[Both]:
     ours, theirs = ([_Tool(*item, forms) for item in enumerate(entries)] for entries in (removed, added))
     lone = len(ours) == len(theirs) == 1
 
-    def evidence(old: int, new: int) -> int:
-        one, other = ours[old], theirs[new]
-        return _content_evidence(one, other, lone=lone) + _name_evidence(one.name, other.name)
-
-    candidates = (
-        (one.place, other.place, _content_evidence(one, other, lone=lone) + _NAMES)
+    content = {
+        (one.place, other.place): _content_evidence(one, other, lone=lone)
         for one, other in _candidates(ours, theirs)
-    )
+    }
+
+    def evidence(old: int, new: int) -> int:
+        return content[old, new] + _name_evidence(ours[old].name, theirs[new].name)
+
+    candidates = ((old, new, score + _NAMES) for (old, new), score in content.items())
     return [(removed[old], added[new]) for old, new in surest(candidates, evidence)]
 
 
