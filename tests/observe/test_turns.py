@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from driftwatch import checks, transitions
+from driftwatch import checks, deploys, transitions
 from driftwatch.alerts.route import ChannelRule
-from driftwatch.model import Event, EventKind
+from driftwatch.model import DeployState, Event, EventKind, Release
 from driftwatch.observe import Observer, Watched
 from driftwatch.probe import SystemResolver, Target, prober
-from driftwatch.store.ports import Schedule, ServerRecord
+from driftwatch.store.ports import HookDelivery, Schedule, ServerRecord
 from driftwatch.store.sqlite import SqliteStore
 from tests.clocks import StandingClock
 from tests.specimens.http import Answer, Incoming
@@ -24,12 +24,13 @@ from tests.specimens.running import running
 
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
+SECOND = timedelta(seconds=1)
 
 OLD = tuple(tool(name) for name in ("add", "find", "list", "read"))
 NEW = (*OLD[:2], tool("keep"), *OLD[2:])
 NEWER = (*NEW, tool("zap", description="Another one."))
 
-Release = tuple[Json, ...]
+Tools = tuple[Json, ...]
 Turn = Callable[[Incoming, int, str], int]
 """Which instance answers: a request, the number of its connection, the session that it may begin."""
 
@@ -89,10 +90,10 @@ class Balanced:
     """A server behind a load balancer: its instances, and who answers."""
 
     mcp: Mcp
-    instances: list[Release] = field(default_factory=lambda: [OLD])
+    instances: list[Tools] = field(default_factory=lambda: [OLD])
     turn: Turn = lambda _, __, ___: 0
     connection: int = 0
-    once: Callable[[int], Release] | None = None
+    once: Callable[[int], Tools] | None = None
     """Another list at every read, in the place of the instances."""
     reads: Iterator[int] = field(default_factory=count)
 
@@ -134,17 +135,26 @@ class Watch:
             group_wait=timedelta(seconds=30),
         )
 
+    def deploy(self) -> Release:
+        """Announce a release, now."""
+        now = self.clock.now()
+        release = Release(id="r1", ref="v2", received_at=now, servers=("api",))
+        delivery = HookDelivery(id="d1", body_sha256="", received_at=now)
+        with self.store.write() as tx:
+            tx.announce(delivery, release, deploys.probes(release, delay=SECOND), debounce=SECOND)
+        return release
+
     async def watch(self, span: timedelta) -> list[Event]:
         """Make every probe that is due in this time; what was told."""
         begun, end = self.clock.now(), self.clock.now() + span
         while True:
             with self.store.read() as reader:
-                record = reader.server("api")
-            assert record is not None
-            if record.probe_at >= end:
+                due = reader.next_due()
+            assert due is not None
+            if due >= end:
                 self.clock.advance(end - self.clock.now())
                 break
-            self.clock.advance(max(record.probe_at - self.clock.now(), timedelta(0)))
+            self.clock.advance(max(due - self.clock.now(), timedelta(0)))
             with self.store.write() as tx:
                 (request,) = tx.take_due(self.clock.now(), 1, _schedule)
             assert await self.observer.observe(request) is not None
@@ -225,7 +235,7 @@ async def test_instances_in_turn_are_told_as_that_and_then_what_they_agree_on(
 @pytest.mark.parametrize("turn", ["request", "list", "connection"])
 @pytest.mark.parametrize("instances", [[OLD, OLD, NEW], [OLD, NEW, NEWER]])
 async def test_three_instances_are_told_first_and_only_as_instances_that_differ(
-    tmp_path: Path, instances: list[Release], turn: str
+    tmp_path: Path, instances: list[Tools], turn: str
 ) -> None:
     async with watching(tmp_path) as watch:
         watch.server.instances, watch.server.turn = instances, TURNS[turn]()
@@ -235,6 +245,24 @@ async def test_three_instances_are_told_first_and_only_as_instances_that_differ(
         told = await watch.watch(16 * HOUR)
         assert [event.subject for event in told] == ["check:release/replicas"]
         assert told[0].after == "verified"
+
+
+@pytest.mark.parametrize("legacy", [True, False])
+@pytest.mark.parametrize("turn", ["request", "list"])
+async def test_instances_that_differ_in_one_era_alone_are_no_change_of_tools(
+    tmp_path: Path, turn: str, *, legacy: bool
+) -> None:
+    async with watching(tmp_path) as watch:
+        chosen = TURNS[turn]()
+
+        def answers(incoming: Incoming, connection: int, begins: str) -> int:
+            number = chosen(incoming, connection, begins)
+            return number if ("mcp-session-id" in incoming.headers) is legacy else 0
+
+        watch.server.instances, watch.server.turn = [OLD, NEW], answers
+        told = await watch.watch(3 * HOUR)
+        assert about_tools(told) == []
+        assert told
 
 
 async def test_a_list_that_is_new_at_every_read_is_told_as_that_alone(tmp_path: Path) -> None:
@@ -264,3 +292,16 @@ async def test_a_tool_that_one_era_alone_has_is_told_with_both_lists(tmp_path: P
         told = await watch.watch(HOUR)
         assert {event.kind for event in told} == {EventKind.TOOLSET_CHANGED, EventKind.CHANGE}
         assert len(about_tools(told)) == 2
+
+
+@pytest.mark.parametrize("turn", ["request", "list", "connection"])
+async def test_a_deploy_that_leaves_instances_behind_has_not_settled(tmp_path: Path, turn: str) -> None:
+    async with watching(tmp_path) as watch:
+        watch.server.instances, watch.server.turn = [OLD, NEW], TURNS[turn]()
+        release = watch.deploy()
+        told = await watch.watch(HOUR / 10)
+        with watch.store.read() as reader:
+            (outcome,) = reader.deploy(release.id)
+        assert outcome.state is DeployState.UNSETTLED
+        assert about_tools(told) == []
+        assert {event.subject for event in told} == {"check:release/replicas"}
