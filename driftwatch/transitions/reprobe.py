@@ -46,7 +46,7 @@ def _due(ledger: Ledger, state: SubjectState, now: datetime) -> datetime | None:
         return _to_decide(ledger, state, _future([*times, waited], now) or now + delays[0])
     needed = doubt.needed(ledger, state.subject)
     if state.pending_count >= needed:
-        return _future([waited], now)
+        return max(waited, now) if ledger.at < waited else None
     if needed > ledger.policy.confirm and delays:
         return now + delays[0]
     if state.subject in ledger.seen:
