@@ -31,10 +31,15 @@ Read = Mapping[Era, ToolsetRecord | Missing]
 
 
 def read_toolsets(evidence: Evidence) -> Read:
-    """The tool lists of a probe with their fingerprints. Pure."""
+    """The tool lists of a probe with their fingerprints. Pure.
+
+    Of a list that changes at every read it is what all the reads have in common, if they name the same tools.
+    """
     read: dict[Era, ToolsetRecord | Missing] = {}
+    compared = reads.compare(evidence.surfaces, evidence.replicas)
     for surface in evidence.surfaces:
-        read[surface.era] = _toolset(surface, evidence.credential, tuple(read.values()))
+        every = compared[surface.era].every if reads.settles(compared, surface.era) else ()
+        read[surface.era] = _toolset(surface, evidence.credential, tuple(read.values()), every)
     return read
 
 
@@ -84,11 +89,15 @@ def _in_doubt(evidence: Evidence) -> dict[Era, str | None]:
     return {
         era: next((read.pair for read in compared[era].every if not read.agrees(compared[era].first)), None)
         for era in reads.in_doubt(compared)
+        if not reads.settles(compared, era)
     }
 
 
 def _toolset(
-    surface: Surface, credential: str, known: Sequence[ToolsetRecord | Missing]
+    surface: Surface,
+    credential: str,
+    known: Sequence[ToolsetRecord | Missing],
+    every: Sequence[reads.Read],
 ) -> ToolsetRecord | Missing:
     tools = surface.tools
     if isinstance(tools, Missing):
@@ -97,6 +106,8 @@ def _toolset(
     if isinstance(further, Missing):
         return further
     content = Toolset(tools=tools, instructions=surface.instructions, further=further)
+    if every:
+        content = replace(toolset.settled([one.toolset for one in every]), further=further)
     for other in known:
         if isinstance(other, ToolsetRecord) and _same_content(other, content):
             return replace(other, era=surface.era.value, revision=surface.revision)
@@ -109,6 +120,7 @@ def _toolset(
         instructions=content.instructions,
         further=content.further,
         per_tool=toolset.tool_digests(content),
+        volatile=bool(every),
     )
 
 

@@ -144,10 +144,20 @@ def in_doubt(compared: Mapping[Era, Reads]) -> dict[Era, NotChecked]:
     Instances that take turns spoil every surface: which of them answers is chance. A list that changes at
     every read spoils its own.
     """
-    changing = volatile(compared)
-    if not changing and any(reads.disagree for reads in compared.values()):
+    if take_turns(compared):
         return dict.fromkeys(compared, TAKES_TURNS)
-    return dict.fromkeys(changing, CHANGES)
+    return dict.fromkeys(volatile(compared), CHANGES)
+
+
+def take_turns(compared: Mapping[Era, Reads]) -> bool:
+    """Whether instances that show different lists answer in turn."""
+    return any(reads.disagree for reads in compared.values()) and not volatile(compared)
+
+
+def settles(compared: Mapping[Era, Reads], era: Era) -> bool:
+    """Whether a list that changes at every read has a part that stays: tools of the same names."""
+    names = [sorted(map(str, read.names)) for read in compared[era].every] if era in compared else []
+    return era in volatile(compared) and all(each == names[0] for each in names)
 
 
 TAKES_TURNS = NotChecked("the reads of this probe show different lists", "reads-differ", REPLICAS)

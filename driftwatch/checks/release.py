@@ -12,6 +12,8 @@ from driftwatch.model import Depth, Era, Fingerprint, Json, Severity
 
 VOLATILE = "the list changes at every read (release/stable-listing): its tools were not compared"
 
+STABLE_PART = "but for what changes at every read (release/stable-listing)"
+
 _SHORT = 12
 """Hex digits of a digest that a person compares."""
 _NAMED = 10
@@ -36,7 +38,7 @@ def fingerprint(
     The fingerprint has two halves: the contract (names and input schemas) and the surface (everything else
     that a model reads: descriptions, titles, annotations, output schemas, instructions). A list that was
     not read to its end has none, and is compared with nothing; neither is one that another read of the same
-    probe contradicts.
+    probe contradicts. Where the names stay and a text or a value changes at every read, it covers the rest.
 
     Why it matters:
         Agents, their prompts and the people who approved your tools rely on the list as it was. A renamed
@@ -48,11 +50,12 @@ def fingerprint(
         baseline. If not, `driftwatch diff` names every tool that changed; look at the release that brought
         it.
     """
-    doubt = reads.in_doubt(reads.compare(surfaces, replicas)).get(surface.era)
-    if doubt is not None:
+    compared = reads.compare(surfaces, replicas)
+    settles, doubt = reads.settles(compared, surface.era), reads.in_doubt(compared).get(surface.era)
+    if doubt is not None and not settles:
         return doubt
     if fingerprint.pair == remembered.accepted:
-        return ()
+        return Verified(STABLE_PART) if settles else ()
     algorithm, _, digests = remembered.accepted.partition(":")
     if algorithm != fingerprint.algorithm:
         reason = f"the baseline was recorded with {algorithm:.20}, this is {fingerprint.algorithm}"
@@ -138,9 +141,9 @@ def stable_listing(
     Lists that take turns because two instances answer are the business of release/replicas.
 
     Why it matters:
-        A time, a counter or the order of a set inside a schema gives every read another fingerprint: no
-        drift can be told from that noise. Clients that cache the list by its content never hit their cache,
-        and neither do prompt caches.
+        A time, a counter or the order of a set inside a schema makes every read another list: what changes
+        there cannot be told from noise, and only full probes can tell the rest. Clients that cache the list
+        by its content never hit their cache, and neither do prompt caches.
 
     How to fix it:
         Build the list once at start, and sort what comes out of a set or a map. Move what changes at every

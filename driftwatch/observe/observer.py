@@ -261,6 +261,8 @@ class Observer:
                 pair=record.fingerprint.pair,
                 algorithm=record.fingerprint.algorithm,
                 diff=await diffs.since(state.confirmed, record) if state else None,
+                volatile=record.volatile,
+                only_noise=await diffs.only_noise(state.confirmed, record) if state else False,
                 in_doubt=Era(record.era) in judged.in_doubt,
             )
         return observed
@@ -285,6 +287,13 @@ class Differences:
             # A list of a megabyte takes a tenth of a second: the loop is for everyone.
             self._known[key] = await asyncio.to_thread(_diff, before, record) if before else None
         return self._known[key]
+
+    async def only_noise(self, pair: str, record: ToolsetRecord) -> bool:
+        """Whether a list and the stored one differ only where one of them changes at every read."""
+        if pair == record.fingerprint.pair:
+            return False
+        before = await self._store.query(_stored(self._server, pair))
+        return before is not None and await asyncio.to_thread(_only_noise, before.content, record)
 
     async def since(self, pair: str, record: ToolsetRecord) -> toolset.Diff | None:
         """The same from the confirmed list; what was there earlier is compared with its last definition."""
@@ -342,6 +351,11 @@ def _unclear(evidence: Evidence) -> frozenset[Era]:
 
 def _stored(server: str, pair: str) -> Callable[[Reader], StoredToolset | None]:
     return lambda reader: reader.toolset(server, pair)
+
+
+def _only_noise(before: toolset.Toolset, record: ToolsetRecord) -> bool:
+    settled, other = (record.content, before) if record.volatile else (before, record.content)
+    return toolset.differs_only_in_marks(settled, other)
 
 
 def _diff(

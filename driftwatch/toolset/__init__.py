@@ -10,6 +10,7 @@ from driftwatch.toolset.diff import NOTHING, diff, names_only_in
 from driftwatch.toolset.digests import fingerprint, tool_digests
 from driftwatch.toolset.further import further_name
 from driftwatch.toolset.record import ToolsetRecord
+from driftwatch.toolset.settled import differs_only_in_marks, settled
 from driftwatch.toolset.tools import Toolset
 
 __all__ = [
@@ -20,8 +21,10 @@ __all__ = [
     "Toolset",
     "ToolsetRecord",
     "diff",
+    "differs_only_in_marks",
     "fingerprint",
     "further_name",
     "names_only_in",
+    "settled",
     "tool_digests",
 ]

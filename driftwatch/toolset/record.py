@@ -20,6 +20,8 @@ class ToolsetRecord:
     """Name and digest of each tool, in the list's order."""
     further: tuple[tuple[str, tuple[Json, ...]], ...] = ()
     """Kind and entries of the other lists that are watched."""
+    volatile: bool = False
+    """Whether it changes at every read, and this is what the reads of one probe have in common."""
 
     @property
     def content(self) -> Toolset:

@@ -19,6 +19,10 @@ class ToolsetObservation:
     """The canonical form behind the pair, such as ``dw1``."""
     diff: Diff | None
     """From the confirmed list to this one; None when they are the same or the old one is not stored."""
+    volatile: bool = False
+    """Whether the list changes at every read: the pair is then of what stays."""
+    only_noise: bool = False
+    """Whether it and the confirmed list differ only in what changes at every read."""
     in_doubt: bool = False
     """Whether another read of the same probe contradicts it: then it counts for nothing."""
 

@@ -68,7 +68,22 @@ def observe_toolset(ledger: Ledger, observation: ToolsetObservation) -> None:
         after = replace(adopt(state, sighting, ledger.at), accepted=accepted)
         ledger.rebase(state, after, over=accepted == pair)
         return
-    _count(ledger, advance(state, sighting, ledger.policy), observation.diff)
+    if observation.volatile and state.pending != pair:
+        state = put_off(state)  # what a light probe read of such a list is no change
+    step = advance(state, sighting, ledger.policy)
+    if step.outcome.confirms and observation.only_noise and _is_no_news(ledger, observation):
+        accepted = pair if state.accepted == state.confirmed else state.accepted
+        ledger.rebase(state, replace(step.after, accepted=accepted), over=accepted == pair)
+        return
+    _count(ledger, step, observation.diff)
+
+
+def _is_no_news(ledger: Ledger, observation: ToolsetObservation) -> bool:
+    """Whether what changes at every read is all there is: release/stable-listing tells its beginning and end.
+
+    What a list says after its unrest is news, unless it is what it said before.
+    """
+    return observation.volatile or observation.pair in ledger.memory.seen_fingerprints
 
 
 def _sighting(ledger: Ledger, observation: ToolsetObservation, state: SubjectState) -> Sighting:

@@ -5,13 +5,13 @@ Each test is named by the case's id. docs/decisions/0003-field-cases.md says whe
 
 import itertools
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from driftwatch.model import Event, EventKind, State
+from driftwatch.model import Depth, Event, EventKind, State
 from tests.specimens.http import Answer, Incoming
 from tests.specimens.mcp import Json, Mcp, as_json, tool
 from tests.specimens.replay import VERIFIED, Watching
@@ -76,6 +76,55 @@ async def test_set_default_per_process(watch: Watching) -> None:
 
 
 # hidden-or-volatile-change
+
+
+def _clocked(*names: str) -> Callable[[Json], Json]:
+    """Tools of which the first has the time in its description."""
+    ticks = itertools.count()
+
+    def page(_: Json) -> Json:
+        first, *rest = named(*names)
+        return {"tools": [{**first, "description": f"Reads. It is {next(ticks)} now."}, *rest]}
+
+    return page
+
+
+async def test_what_changes_beside_a_text_that_is_new_at_every_read_is_told(watch: Watching) -> None:
+    async with watch(Mcp(legacy=False, tools=named("read", "write"))) as watched:
+        before = watched.state("release/fingerprint")
+        watched.server.pages = _clocked("read", "write")
+        await watched.look(6)
+        await watched.look(6, depth=Depth.LIGHT)
+        await watched.look(3)
+        assert watched.state("release/stable-listing") == (State.OBSERVED_RISK, "volatile")
+        assert watched.state("release/fingerprint") == before
+        assert watched.messages == [{EventKind.CHANGE}]
+
+        watched.server.pages = _clocked("read", "write", "search")
+        await watched.look(6, depth=Depth.LIGHT)
+        assert len(watched.messages) == 1
+        await watched.look(3)
+        assert changes(told(watched)) == [("tool-added", "compatible")]
+        assert watched.messages[1:] == [{EventKind.TOOLSET_CHANGED}]
+
+
+@pytest.mark.parametrize(("rewritten", "news"), [(False, 0), (True, 1)])
+async def test_what_a_text_says_after_its_unrest_is_news_unless_it_said_that_before(
+    watch: Watching, *, rewritten: bool, news: int
+) -> None:
+    async with watch(Mcp(legacy=False, tools=named("read", "write"))) as watched:
+        before = watched.pairs
+        watched.server.pages = _clocked("read", "write")
+        await watched.look(6)
+        watched.server.pages = None
+        if rewritten:
+            watched.server.tools = (tool("read", description="Reads, and tells nobody."), tool("write"))
+        await watched.look(8)
+        assert watched.state("release/stable-listing") == VERIFIED
+        assert (watched.pairs == before) is not rewritten
+        assert (watched.state("release/fingerprint") == VERIFIED) is not rewritten
+        assert sum(event.kind is EventKind.TOOLSET_CHANGED for event in watched.alerts) == news
+        assert sum(EventKind.RECOVERY in kinds for kinds in watched.messages) == 1
 
 
 async def test_description_only_rewrite(watch: Watching) -> None:
