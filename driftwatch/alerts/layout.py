@@ -114,8 +114,7 @@ def title(sections: Sequence[Section]) -> str:
     """One line for a lock screen: ``api-prod: toolset changed - 1 tool renamed (breaking)``."""
     notes = [note for section in sections for note in section.notes]
     servers = [server for section in sections for server in section.servers]
-    releases = {note.release.ending if note.release else None for note in notes}
-    release = releases.pop() if len(releases) == 1 else None
+    release = _one_release(notes)
     end = f" {release}" if release else ""
     room = TITLE_LIMIT - len(end)
     if len(servers) == 1:
@@ -128,6 +127,12 @@ def title(sections: Sequence[Section]) -> str:
     if len(sections) == 1:
         return clip(f"{len(servers)} servers: {notes[0].phrase}", room) + end
     return clip(f"{count(len(servers), 'server')}: {tally(sections)}", room) + end
+
+
+def _one_release(notes: Sequence[Note]) -> str | None:
+    """The release that all of it is about, for the end of the title."""
+    releases = {note.release.ending if note.release else None for note in notes}
+    return releases.pop() if len(releases) == 1 else None
 
 
 def tally(sections: Sequence[Section]) -> str:
@@ -248,17 +253,25 @@ def _ending(sections: Sequence[Section], voice: Voice, footer: str) -> Block:
 
 
 def _list(sections: Sequence[Section], voice: Voice, footer: str, limit: int) -> tuple[Block, ...]:
-    """A line for what happened alike, as many as fit; a server keeps one as long as that is possible."""
+    """A line for what happened alike, as many as fit: what matters least goes first."""
     summary, ending = _summary(sections, single=True), _ending(sections, voice, footer)
+    releases = _one_release([note for section in sections for note in section.notes]) is None
     lines = [
-        [Line(Role.ITEM, f"{_about(section)}: {told}") for told in digest.told(section.notes)]
+        [
+            replace(told, text=f"{_about(section)}: {told.text}")
+            for told in digest.told(section.notes, releases=releases)
+        ]
         for section in sections
     ]
     every = sum(map(len, lines))
     room = limit - len(text((summary, (Line(Role.REST, f"+{every} more"),), ending)))
-    shown = digest.fitting([[str(line) for line in each] for each in lines], room)
+    shown = digest.fitting(lines, room)
     rest = every - sum(shown)
-    block = [line for each, number in zip(lines, shown, strict=True) for line in each[:number]]
+    block = [
+        Line(Role.ITEM, told.text)
+        for each, number in zip(lines, shown, strict=True)
+        for told in each[:number]
+    ]
     if not block:
         return (ending,)
     block += [Line(Role.REST, f"+{rest} more")] if rest else []

@@ -83,6 +83,10 @@ class Named:
     several: str
     names: tuple[str, ...]
     """Quoted; empty for what has no name."""
+    mark: str = ""
+    """What it does: `` (breaking)``, `` (steers)``."""
+    level: Level
+    """Of these changes alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

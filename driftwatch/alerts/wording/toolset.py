@@ -176,14 +176,24 @@ def _items(diff: Diff | None) -> tuple[str, ...]:
 
 def _named(diff: Diff | None, phrase: str) -> tuple[Named, ...]:
     """What happened to which tools, kind by kind, in the order of a summary."""
-    kinds: dict[str, dict[str, None]] = {}
+    kinds: dict[str, list[Change]] = {}
     for change in diff.changes if diff else ():
-        tools = change.tools or ((change.tool,) if change.tool else ())
-        kinds.setdefault(change.kind, {}).update(dict.fromkeys(map(quoted, tools)))
-    return tuple(
-        Named(phrase=phrase, one=one, several=several, names=tuple(names))
-        for kind, names in kinds.items()
-        for one, several in (toolset.KINDS.get(kind, (label(kind), label(kind))),)
+        kinds.setdefault(change.kind, []).append(change)
+    return tuple(_named_kind(kind, changes, phrase) for kind, changes in kinds.items())
+
+
+def _named_kind(kind: str, changes: Sequence[Change], phrase: str) -> Named:
+    one, several = toolset.KINDS.get(kind, (label(kind), label(kind)))
+    tools = [tool for change in changes for tool in change.tools or (change.tool,) if tool]
+    marks = [each.klass for each in changes if each.klass == toolset.BREAKING]
+    marks += [label(flag) for each in changes for flag in each.flags]
+    return Named(
+        phrase=phrase,
+        one=one,
+        several=several,
+        names=tuple(dict.fromkeys(map(quoted, tools))),
+        mark=f" ({', '.join(dict.fromkeys(marks))})" if marks else "",
+        level=Diff(changes=tuple(changes)).level,
     )
 
 
