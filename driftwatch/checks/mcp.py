@@ -32,7 +32,8 @@ def protocol_version(
     """The revision that the server settles on: does it exist, and is there a client too new for it.
 
     A revision that is newer than a client is no finding: in `initialize` both sides go down to what they
-    share. A client that reaches the server in its other era is not counted as shut out.
+    share. 2026-07-28 has no `initialize`, so that answering it with 2026-07-28 fails. A client that reaches
+    the server in its other era is not counted as shut out.
 
     Why it matters:
         A client that does not know the revision ends the handshake there. Its user sees a connector that
@@ -40,8 +41,12 @@ def protocol_version(
 
     How to fix it:
         Serve a newer revision beside the old one, or accept that the named clients cannot connect. If the
-        revision is not a real one, look for a typing error in the server's version constant.
+        revision is not a real one, look for a typing error in the server's version constant. Answer
+        `initialize` with the newest revision that has it, and 2026-07-28 in `server/discover` alone.
     """
+    if revision == MODERN_REVISION and era is not Era.MODERN:
+        yield _no_handshake(surfaces, policy)
+        return
     if revision not in KNOWN_REVISIONS:
         yield Found(
             code="unknown-revision",
@@ -51,7 +56,9 @@ def protocol_version(
             measured=shown(revision, 40),
         )
         return
-    others = [surface.revision for surface in surfaces if surface.era is not era]
+    others = [
+        surface.revision for surface in surfaces if surface.era is not era and not _is_mixed_up(surface)
+    ]
     shut_out = [
         client
         for client in policy.clients
@@ -250,6 +257,25 @@ def message_text(answers: tuple[Exchange, ...]) -> Verdict:
 def _speaks(client: Client, revision: str) -> bool:
     known = revision in KNOWN_REVISIONS
     return known and position(client.oldest) <= position(revision) <= position(client.newest)
+
+
+def _is_mixed_up(surface: Surface) -> bool:
+    """Whether initialize settled on the revision that has none."""
+    return surface.era is not Era.MODERN and surface.revision == MODERN_REVISION
+
+
+def _no_handshake(surfaces: tuple[Surface, ...], policy: Policy) -> Found:
+    modern = any(surface.era is Era.MODERN for surface in surfaces)
+    return Found(
+        severity=Severity.WILL_BREAK,
+        code="no-handshake-revision",
+        subject="protocolVersion",
+        message=f"initialize is answered with {MODERN_REVISION}, which has no initialize: clients on the "
+        "official SDKs end the connection there.",
+        expected="2025-11-25, or an older revision",
+        measured=MODERN_REVISION,
+        clients=tuple(one.name for one in policy.clients if not (modern and _speaks(one, MODERN_REVISION))),
+    )
 
 
 def _left_out(refusal: Exchange, policy: Policy) -> list[Found]:

@@ -49,6 +49,20 @@ def test_a_client_that_gets_in_by_the_other_era_is_not_shut_out() -> None:
     assert finding.clients == ("ChatGPT", "Claude Code")  # Claude.ai speaks 2026-07-28
 
 
+@pytest.mark.parametrize("era", [Era.LEGACY, Era.HTTP_SSE])
+def test_initialize_cannot_settle_on_the_revision_that_has_no_initialize(era: Era) -> None:
+    result = judged("mcp/protocol-version", evidence(surface(era, revision="2026-07-28")))
+    assert (result.state, result.code) == (State.FAILED, "no-handshake-revision")
+    assert result.findings[0].clients == ("Claude.ai", "ChatGPT", "Claude Code")
+
+
+def test_clients_of_the_modern_era_get_in_beside_a_handshake_that_is_mixed_up() -> None:
+    seen = evidence(surface(Era.MODERN), surface(Era.LEGACY, revision="2026-07-28"))
+    result = judged("mcp/protocol-version", seen)
+    assert (result.state, result.code) == (State.FAILED, "no-handshake-revision")
+    assert result.findings[0].clients == ("ChatGPT", "Claude Code")
+
+
 def test_an_endless_revision_is_quoted_and_cut() -> None:
     (finding,) = judged("mcp/protocol-version", evidence(surface(revision="9" * 5000))).findings
     assert len(finding.measured) < 50

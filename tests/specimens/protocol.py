@@ -12,6 +12,7 @@ from tests.specimens.specimen import FAILED, NOT_CHECKED, RISK, VERIFIED, Specim
 TOO_OLD = {"mcp/protocol-version": (RISK, "too-old")}
 REFUSES = {"mcp/negotiation": (RISK, "refused")}
 STATEFUL = {"session/stateless": (FAILED, "needs-earlier-request")}
+MIXED_UP = {"mcp/protocol-version": (FAILED, "no-handshake-revision")}
 UNKNOWN = {"mcp/protocol-version": (RISK, "unknown-revision")}
 
 
@@ -43,6 +44,10 @@ def _strips_headers(_: Mcp, incoming: Incoming) -> Answer | None:
 
 def _no_revision(method: str, _: Json, result: Json) -> Json:
     return {key: item for key, item in result.items() if key != "protocolVersion"}
+
+
+def _settles_on_modern(method: str, _: Json, result: Json) -> Json:
+    return {**result, "protocolVersion": MODERN} if method == "initialize" else result
 
 
 def _acknowledges(answer: Answer) -> Callable[[], Mcp]:
@@ -135,6 +140,18 @@ PROTOCOL = (
     _legacy("revision-2024-10-07", "negotiates 2024-10-07", _negotiates("2024-10-07"), expect=TOO_OLD),
     _legacy(
         "revision-2099", "negotiates a revision of the future", _negotiates("2099-01-01"), expect=UNKNOWN
+    ),
+    _legacy(
+        "revision-2026-07-28",
+        "answers initialize with the revision that has none",
+        _negotiates(MODERN),
+        expect=MIXED_UP,
+    ),
+    Specimen(
+        name="both-eras-revision-2026-07-28",
+        deviation="speaks both eras and answers initialize with the newest revision",
+        make=lambda: Mcp(revisions=(MODERN, "2025-11-25"), result=_settles_on_modern),
+        expect=MIXED_UP,
     ),
     _legacy("revision-typo", "negotiates 2025-6-18", _negotiates("2025-6-18"), expect=UNKNOWN),
     _legacy(
