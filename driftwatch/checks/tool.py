@@ -248,7 +248,9 @@ def steering_text(tools: tuple[Tool, ...], instructions: str | None) -> Verdict:
     A sentence counts wherever it stands in a definition: as a value of an enum, a default, an example, the
     name of a parameter. The table of phrases is wider than the checklist's: always, never, ignore, instead
     of, do not tell, before or prior to any other, must call, prefer this, keep secret and their contracted
-    and disguised forms. A phrase that only describes ("never returns null") is no finding.
+    and disguised forms. An order is about what the agent does: which tools it calls and when, whose
+    instructions it follows, what it keeps from the user. What only describes ("never returns null", "ignore
+    messages from bots") is no finding.
 
     Why it matters:
         Descriptions go straight into the model's context, beside the user's own words. A text that orders
