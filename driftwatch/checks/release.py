@@ -74,21 +74,23 @@ def fingerprint(
 
 @check(
     id="release/replicas",
-    title="Instances behind one address show different tools",
+    title="Instances behind one address show different tools, or speak different revisions",
     severity=Severity.HEADS_UP,
     sources=(item(13),),
     root=True,
     depth=Depth.FULL,
 )
 def replicas(replicas: Replicas, surfaces: tuple[Surface, ...]) -> Verdict:
-    """The tool list and the server's version on further connections, compared with the first one.
+    """The tool list, the eras, their revisions and the server's version on further connections.
 
-    A further connection that breaks before it is answered counts too.
+    They are compared with those of the first connection. A further connection that breaks before it is
+    answered counts too.
 
     Why it matters:
         Behind a load balancer the next request may meet another instance. While two releases answer in turn,
         an agent is shown a tool and told a moment later that there is no such tool. Since 2026-07-28 the set
-        of tools must not depend on the connection.
+        of tools must not depend on the connection. Where one instance speaks an era that another refuses,
+        clients get in by chance.
 
     How to fix it:
         During a rollout this ends by itself; driftwatch looks again. Where it stays, look for an instance
@@ -113,6 +115,7 @@ def replicas(replicas: Replicas, surfaces: tuple[Surface, ...]) -> Verdict:
         remarks.append("the tool list is incomplete: only names and versions were compared")
     elif len(own.others) < len(replicas.instances) and replicas.era not in changing:
         remarks.append("a further connection gave no complete list: its version was compared")
+    found += _different_eras(surfaces, replicas)
     found += _different_versions(surface.server_info, replicas)
     found += _broken(replicas)
     remarks += [f"a further connection was not answered: {why}" for why in replicas.unanswered]
@@ -230,6 +233,31 @@ def _different_lists(compared: Reads) -> list[Found]:
             era=surface.era,
         )
     ]
+
+
+def _different_eras(surfaces: tuple[Surface, ...], replicas: Replicas) -> list[Found]:
+    """The first further connection that speaks an era or a revision otherwise, of each kind."""
+    own = {surface.era: surface.revision for surface in surfaces}
+    found = dict[str, Found]()
+    for greeting in replicas.greetings:
+        first, other = own.get(greeting.era), greeting.revision
+        if first == other:
+            continue
+        asked = "server/discover" if greeting.era is Era.MODERN else "initialize"
+        refused = first is None or other is None
+        said = [shown(one, 40) if one else "refused" for one in (first, other)]
+        one = Found(
+            code="eras-differ" if refused else "revisions-differ",
+            subject=asked,
+            message=f"Of connections made within seconds some answer {asked} and others refuse it."
+            if refused
+            else "Connections made within seconds settle on different revisions.",
+            expected="the same answer on every connection",
+            measured=f"{said[0]}, then {said[1]}" + (f" ({greeting.said})" if other is None else ""),
+            era=greeting.era,
+        )
+        found.setdefault(one.code, one)
+    return list(found.values())
 
 
 def _different_versions(own: Json, replicas: Replicas) -> list[Found]:

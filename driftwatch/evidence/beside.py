@@ -113,6 +113,17 @@ class Instance:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Greeting:
+    """What an era's first request got on one further connection."""
+
+    era: Era
+    revision: str | None
+    """What it settled on; None where the era is not spoken."""
+    said: str
+    """The answer in a few words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Replicas:
     """Further connections of one era, to see whether every instance is the same."""
 
@@ -122,11 +133,14 @@ class Replicas:
     """Why a connection showed nothing, one sentence each."""
     broken: tuple[str, ...] = ()
     """The same of the connections that were refused, broke, or met a server error."""
+    greetings: tuple[Greeting, ...] = ()
+    """What each of them said to an era's first request, where that was a clear answer."""
 
     @property
     def connections(self) -> int:
         """How many further connections were tried."""
-        return len(self.instances) + len(self.unanswered) + len(self.broken)
+        declined = [one for one in self.greetings if one.era is self.era and one.revision is None]
+        return len(self.instances) + len(self.unanswered) + len(self.broken) + len(declined)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

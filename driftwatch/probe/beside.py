@@ -53,7 +53,8 @@ class Beside:
 
     async def _replicas(self, evidence: Evidence) -> Replicas | Missing:
         limits = self.door.target.limits
-        return await replicas.look(self.door, evidence.surfaces[0], limits, ends=self.ends)
+        openings = () if isinstance(evidence.openings, Missing) else evidence.openings
+        return await replicas.look(self.door, evidence.surfaces, openings, limits, ends=self.ends)
 
     # What nobody configured is no consequence of anything else.
 

@@ -21,6 +21,7 @@ SUCCESS = range(200, 300)
 
 METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
+INTERNAL_ERROR = -32603
 HEADER_MISMATCH = -32020
 UNSUPPORTED_VERSION = -32022
 
@@ -51,6 +52,23 @@ def negotiated(exchange: Exchange) -> str | None:
         return None
     revision = result.get("protocolVersion")
     return revision if isinstance(revision, str) and revision else None
+
+
+def declines(exchange: Exchange) -> bool:
+    """Whether an era's first request is answered as by a server that does not speak the era.
+
+    A server of ``initialize`` may refuse server/discover with anything but a list that has 2026-07-28. A
+    refused ``initialize`` often means this one alone: a server of one session at a time refuses the next.
+    """
+    code = error_code(exchange)
+    if exchange.rpc_method == "initialize" and code is not None:
+        return code in {METHOD_NOT_FOUND, UNSUPPORTED_VERSION}
+    if code is not None:
+        return code != INTERNAL_ERROR and not offers_modern_again(exchange)
+    unknown = {HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED}
+    if exchange.rpc_method != "initialize":
+        unknown.add(HTTPStatus.BAD_REQUEST)
+    return exchange.status in unknown
 
 
 def offers_modern_again(exchange: Exchange) -> bool:

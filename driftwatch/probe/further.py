@@ -17,6 +17,9 @@ from driftwatch.probe.wire import Wire
 ERAS = frozenset({Era.MODERN, Era.LEGACY})
 """The eras in which a further conversation can be had; the old HTTP+SSE transport is left alone."""
 
+OTHER_ERA = "other-era"
+"""The code of a first request that was refused as by a server that does not speak its era."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Begun:
@@ -66,7 +69,7 @@ async def _begin(dialogue: Dialogue, surface: Surface) -> Begun | Missing:
     if surface.era is Era.MODERN:
         request = modern.request(dialogue, "discover", "server/discover", {}, accept=accept)
     else:
-        request = legacy.initialization(dialogue, surface.revision, accept=accept)
+        request = legacy.initialization(dialogue, legacy.offered(surface), accept=accept)
     reply = await dialogue.send(request)
     opened = Opened(attempts=(reply.exchange,), reply=reply, accept=accept)
     if surface.era is Era.MODERN and eras.is_modern(reply.exchange):
@@ -77,4 +80,5 @@ async def _begin(dialogue: Dialogue, surface: Surface) -> Begun | Missing:
     refusal = outcome.blocked(reply.exchange)
     if refusal is not None:
         return Missing(refusal.message, refusal.code)
-    return Missing(f"HTTP {reply.exchange.status} without a handshake", "no-handshake")
+    code = OTHER_ERA if eras.declines(reply.exchange) else "no-handshake"
+    return Missing(f"HTTP {reply.exchange.status} without a handshake", code)

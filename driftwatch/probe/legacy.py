@@ -78,6 +78,14 @@ def initialization(
     return Request(label=label, rpc=dialogue.rpc("initialize", initialize_params(revision)), accept=accept)
 
 
+def offered(surface: Surface) -> str:
+    """The revision that the initialize behind a surface asked for, as far as its label tells."""
+    name, _, variant = surface.opening.label.partition(":")
+    if not variant and name == "initialize":
+        return eras.OFFERED[0]
+    return variant if variant in eras.LEGACY_REVISIONS else surface.revision
+
+
 def initialize_params(revision: str) -> dict[str, Json]:
     """The params of initialize. No capability is declared, so that no server may ask for anything."""
     return {"protocolVersion": revision, "capabilities": {}, "clientInfo": CLIENT_INFO}

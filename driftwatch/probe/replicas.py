@@ -1,12 +1,14 @@
 """A few more connections, to see whether every instance behind the address shows the same."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 
-from driftwatch.evidence import Exchange, Instance, Missing, Replicas, Surface
+from driftwatch.evidence import Exchange, Greeting, Instance, Missing, Opening, Replicas, Surface
 from driftwatch.model import Era, Json
+from driftwatch.probe import eras, legacy, modern, outcome
 from driftwatch.probe.farewell import FAREWELL_S
-from driftwatch.probe.further import ERAS, Begun, Door
+from driftwatch.probe.further import ERAS, OTHER_ERA, Begun, Door
 from driftwatch.probe.listing import Page, read_list
 from driftwatch.probe.request import Limits
 from driftwatch.probe.surface import NO_TOOLS, declares_tools, instructions, server_info
@@ -14,8 +16,8 @@ from driftwatch.toolset.canonical import written_alike
 
 CONNECTIONS = 2
 """Besides the probe's own, so that three reads are compared."""
-MAX_REQUESTS = 5
-"""On one connection, the DELETE of every session included; of a healthy server at most 4."""
+MAX_REQUESTS = 6
+"""On one connection, the DELETE of every session included; of a healthy server at most 5."""
 _PAGES = {Era.MODERN: 3, Era.LEGACY: 1}
 """What is left of them for the list, after the handshake and before the DELETE."""
 
@@ -26,16 +28,22 @@ NO_TIME = Missing("no time was left for further connections", "deadline", "tools
 OLD_TRANSPORT = Missing("not asked over the old HTTP+SSE transport", "not-applicable")
 
 
-async def look(door: Door, surface: Surface, limits: Limits, *, ends: float) -> Replicas | Missing:
-    """Begin anew on ``CONNECTIONS`` connections one after the other and read the list on each.
+async def look(
+    door: Door, surfaces: Sequence[Surface], openings: Sequence[Opening], limits: Limits, *, ends: float
+) -> Replicas | Missing:
+    """Begin anew on ``CONNECTIONS`` connections one after the other, and read the first list on each.
 
-    Ends at ``ends`` of the event loop's clock, give or take a farewell. A list of more pages than
-    ``MAX_REQUESTS`` allow is not compared.
+    The other era is asked for too, unless the probe itself was left in doubt about it. Ends at ``ends`` of
+    the event loop's clock, give or take a farewell. A list of more pages than ``MAX_REQUESTS`` allow is not
+    compared.
     """
+    surface = surfaces[0]
     era = surface.era
     if era not in ERAS:
         return OLD_TRANSPORT
+    other = _other(surfaces, openings)
     instances, unanswered, broken = list[Instance](), list[str](), list[Missing]()
+    greetings = list[Greeting]()
     share = (ends - asyncio.get_running_loop().time()) / CONNECTIONS - FAREWELL_S
     if share < 1:
         return NO_TIME
@@ -50,14 +58,19 @@ async def look(door: Door, surface: Surface, limits: Limits, *, ends: float) -> 
         async with door.conversation(surface, narrow) as begun:
             if isinstance(begun, Missing) and begun.code in _BROKEN:
                 broken.append(begun)
+            elif isinstance(begun, Missing) and begun.code == OTHER_ERA:
+                greetings.append(Greeting(era=era, revision=None, said=begun.reason))
             elif isinstance(begun, Missing):
                 unanswered.append(begun.reason)
                 if begun.code == "rate-limited":
                     break
             else:
+                greetings.append(_greeting(era, begun.opened.exchange))
                 instances.append(await _instance(begun, last=number == CONNECTIONS - 1))
+                if other is not None:
+                    greetings += await _greet(begun, other)
     # A server error to all of them is as likely a limit that this very probe has reached.
-    if not instances and all(one.code == "http-5xx" for one in broken):
+    if not instances and not greetings and all(one.code == "http-5xx" for one in broken):
         reason = (unanswered or [one.reason for one in broken])[0]
         return Missing(f"no further connection was answered: {reason}", "no-reply")
     return Replicas(
@@ -65,7 +78,43 @@ async def look(door: Door, surface: Surface, limits: Limits, *, ends: float) -> 
         instances=tuple(instances),
         unanswered=tuple(unanswered),
         broken=tuple(one.reason for one in broken),
+        greetings=tuple(greetings),
     )
+
+
+def _other(surfaces: Sequence[Surface], openings: Sequence[Opening]) -> Era | Surface | None:
+    """The other era, or its surface; None where it is not clear whether it is spoken."""
+    if len(surfaces) > 1:
+        return surfaces[1] if surfaces[1].era in ERAS else None
+    (other,) = ERAS - {surfaces[0].era}
+    tried = [opening.exchange for opening in openings if opening.era is other]
+    return other if any(map(_declined, tried)) else None
+
+
+async def _greet(begun: Begun, other: Era | Surface) -> list[Greeting]:
+    """What the other era's first request gets on the same connection; nothing where it is no clear answer."""
+    dialogue = begun.talk.dialogue
+    era = other.era if isinstance(other, Surface) else other
+    if era is Era.MODERN:
+        request = modern.request(dialogue, "discover", "server/discover", {}, accept=begun.opened.accept)
+    else:
+        revision = legacy.offered(other) if isinstance(other, Surface) else eras.OFFERED[0]
+        request = legacy.initialization(dialogue, revision, accept=begun.opened.accept)
+    exchange = (await dialogue.send(request)).exchange
+    greeting = _greeting(era, exchange)
+    return [greeting] if greeting.revision or _declined(exchange) else []
+
+
+def _declined(exchange: Exchange) -> bool:
+    return outcome.blocked(exchange) is None and eras.declines(exchange)
+
+
+def _greeting(era: Era, exchange: Exchange) -> Greeting:
+    if era is Era.MODERN:
+        revision = eras.MODERN_REVISION if eras.is_modern(exchange) else None
+    else:
+        revision = eras.negotiated(exchange)
+    return Greeting(era=era, revision=revision, said=f"HTTP {exchange.status}")
 
 
 async def _instance(begun: Begun, *, last: bool) -> Instance:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from driftwatch.evidence import Instance, Missing, Replicas, Surface
+from driftwatch.evidence import Greeting, Instance, Missing, Replicas, Surface
 from driftwatch.model import Era, Json, Result, State
 from tests.checks.factories import (
     broken,
@@ -64,6 +64,34 @@ def test_a_further_connection_that_breaks_is_a_risk() -> None:
     result = judged("release/replicas", evidence(seen, replicas=further))
     assert states(result) == [(State.OBSERVED_RISK, "no-answer")]
     assert result.findings[0].measured == "1 of 2 further connections: reset"
+
+
+BOTH = ((Era.MODERN, "2026-07-28"), (Era.LEGACY, "2025-11-25"))
+
+
+@pytest.mark.parametrize(
+    ("first", "greeting", "code", "measured"),
+    [
+        (BOTH, BOTH[0], None, ""),
+        (BOTH, BOTH[1], None, ""),
+        (BOTH[:1], (Era.LEGACY, None), None, ""),
+        (BOTH, (Era.MODERN, None), "eras-differ", '"2026-07-28", then refused (HTTP 400)'),
+        (BOTH, (Era.LEGACY, None), "eras-differ", '"2025-11-25", then refused (HTTP 400)'),
+        (BOTH[:1], BOTH[1], "eras-differ", 'refused, then "2025-11-25"'),
+        (BOTH[1:], BOTH[0], "eras-differ", 'refused, then "2026-07-28"'),
+        (BOTH, (Era.LEGACY, "2025-06-18"), "revisions-differ", '"2025-11-25", then "2025-06-18"'),
+    ],
+)
+def test_instances_that_speak_another_era_or_revision_are_a_risk(
+    first: tuple[tuple[Era, str], ...], greeting: tuple[Era, str | None], code: str | None, measured: str
+) -> None:
+    seen = [surface(era, *FULL, revision=revision, second_read=FULL) for era, revision in first]
+    said = Greeting(era=greeting[0], revision=greeting[1], said="HTTP 400")
+    further = Replicas(era=seen[0].era, instances=(instance(),), unanswered=(), greetings=(said,))
+    result = judged("release/replicas", evidence(*seen, replicas=further))
+    assert result.code == code
+    assert result.state is (State.OBSERVED_RISK if code else State.VERIFIED)
+    assert [finding.measured for finding in result.findings] == ([measured] if code else [])
 
 
 def test_instances_with_other_tools_break_the_rule_of_2026_07_28() -> None:

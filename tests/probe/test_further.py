@@ -31,16 +31,19 @@ def replicas(evidence: Evidence) -> Replicas:
     return evidence.replicas
 
 
-MODERN_FURTHER = ["server/discover", "tools/list", "server/discover", "tools/list", "tools/list"]
+MODERN_FURTHER = [
+    *("server/discover", "tools/list", "initialize"),
+    *("server/discover", "tools/list", "tools/list", "initialize"),
+]
 """On two further connections; the last list of all is read twice."""
 
 
-async def test_a_modern_server_is_probed_on_two_more_connections_with_two_or_three_requests() -> None:
+async def test_a_modern_server_is_probed_on_two_more_connections_with_three_or_four_requests() -> None:
     async with running(Mcp(legacy=False)) as server:
         before = server.loopback.connections
         evidence = await server.probe(depth=Depth.FULL)
         assert server.loopback.connections - before >= 3
-    assert server.asked[-5:] == MODERN_FURTHER
+    assert server.asked[-7:] == MODERN_FURTHER
     seen = replicas(evidence)
     assert (seen.era, len(seen.instances), seen.unanswered) == (Era.MODERN, 2, ())
     for instance in seen.instances:
@@ -48,17 +51,64 @@ async def test_a_modern_server_is_probed_on_two_more_connections_with_two_or_thr
         assert instance.server_info == {"name": "specimen", "version": "1.0.0"}
 
 
-async def test_a_legacy_server_is_probed_with_four_requests_each_and_its_sessions_are_ended() -> None:
+async def test_a_legacy_server_is_probed_with_five_requests_each_and_its_sessions_are_ended() -> None:
     evidence, asked = await full(Mcp(modern=False))
-    one = ["initialize", "notifications/initialized", "tools/list", "DELETE"]
-    assert asked[-8:] == one * 2
+    one = ["initialize", "notifications/initialized", "tools/list", "server/discover", "DELETE"]
+    assert asked[-10:] == one * 2
     assert replicas(evidence).era is Era.LEGACY
 
 
-async def test_a_list_of_more_pages_than_four_requests_allow_is_not_asked_for_again() -> None:
+def greeted(evidence: Evidence) -> list[tuple[Era, str | None]]:
+    return [(greeting.era, greeting.revision) for greeting in replicas(evidence).greetings]
+
+
+MODERN, LEGACY = (Era.MODERN, "2026-07-28"), (Era.LEGACY, "2025-11-25")
+
+
+async def test_a_further_connection_is_asked_for_both_eras_and_its_session_is_ended() -> None:
+    evidence, asked = await full(Mcp())
+    assert asked[-5:] == ["server/discover", "tools/list", "tools/list", "initialize", "DELETE"]
+    assert greeted(evidence) == [MODERN, LEGACY] * 2
+
+
+async def test_an_era_that_is_not_spoken_is_asked_for_as_well() -> None:
+    evidence, _ = await full(Mcp(legacy=False))
+    assert greeted(evidence) == [MODERN, (Era.LEGACY, None)] * 2
+    evidence, _ = await full(Mcp(modern=False))
+    assert greeted(evidence) == [LEGACY, (Era.MODERN, None)] * 2
+
+
+async def test_a_revision_is_offered_as_the_probe_itself_offered_it() -> None:
+    async with running(Mcp(modern=False, revisions=("2025-06-18",))) as server:
+        evidence = await server.probe(depth=Depth.FULL)
+    assert greeted(evidence)[0] == (Era.LEGACY, "2025-06-18")
+    offered = [
+        one.rpc["params"]["protocolVersion"] for one in server.loopback.log if one.rpc_method == "initialize"
+    ]
+    assert offered[0] == offered[-1] == offered[-2] == "2025-11-25"
+
+
+@pytest.mark.parametrize("status", [400, 409, 429, 500])
+async def test_a_server_that_takes_one_session_alone_is_not_taken_for_two_instances(status: int) -> None:
+    first = True
+
+    def once(_: Mcp, incoming: Incoming) -> Answer | None:
+        nonlocal first
+        if incoming.rpc_method != "initialize":
+            return None
+        if first:
+            first = False
+            return None
+        return refusal(incoming.rpc, -32600, "Server already initialized", status=status)
+
+    evidence, _ = await full(Mcp(before=once))
+    assert set(greeted(evidence)) == {MODERN}
+
+
+async def test_a_list_of_more_pages_than_a_further_connection_reads_is_not_asked_for_again() -> None:
     many = tuple(tool(f"t{number}") for number in range(9))
     evidence, asked = await full(Mcp(legacy=False, page_size=1, tools=many))
-    assert asked[-2:] == ["server/discover"] * 2
+    assert asked[-2:] == ["server/discover", "initialize"]
     tools = replicas(evidence).instances[0].tools
     assert isinstance(tools, Missing)
     assert tools.reason == "the list has 9 pages, a further connection reads 3"
