@@ -12,6 +12,14 @@ _OURS = frozenset({"deadline", "budget", "address", "proxy", "rate-limited"})
 reads such a list to its end.
 """
 
+_EXPECTED = {
+    **dict.fromkeys(("repeated-cursor", "page-limit", "cursor-type"), "a last page without nextCursor"),
+    **dict.fromkeys(("not-a-list", "not-a-tool"), "an array of tools, each with a name"),
+    **dict.fromkeys(("tool-limit", "size-limit", "too-large"), "a list of a size that clients can take"),
+    "timeout": "a page of tools within seconds",
+}
+"""What should have come instead of a fault; of any other a page of tools."""
+
 REDIRECTS = range(300, 400)
 
 
@@ -36,8 +44,9 @@ def pagination(
         looks complete and is not.
 
     How to fix it:
-        Leave `nextCursor` out on the last page, give every page a new cursor, and make a cursor work on every
-        instance behind the load balancer.
+        Answer `tools/list` within seconds, with HTTP 200 and tools that each have a name; where it fails or
+        hangs, the server's log says why. Leave `nextCursor` out on the last page, give every other page a new
+        cursor, and make a cursor work on every instance behind the load balancer.
     """
     if listing.complete:
         return _complete(listing)
@@ -49,13 +58,15 @@ def pagination(
         return lost
     if not _is_servers_fault(listing, fault, authorization):
         return NotChecked(f"the tool list could not be read to its end: {fault.message}", fault.code)
+    # Only this probe's patience is at its end: a client that waits longer may get the list.
+    who = "Agents that wait no longer get" if fault.code == "timeout" else "Agents get"
     found = Found(
         code=fault.code,
         subject="tools/list",
         message=f"The list breaks off after {_pages(listing.pages)}: {fault.message}."
         if listing.pages
-        else f"Agents get no tools: {fault.message}.",
-        expected="a last page without nextCursor",
+        else f"{who} no tools: {fault.message}.",
+        expected=_EXPECTED.get(fault.code, "a page of tools"),
         measured=fault.message,
     )
     return [found]

@@ -3,6 +3,8 @@ from typing import Any
 
 import pytest
 
+from driftwatch.alerts.text import sentence
+from driftwatch.checks import by_id
 from driftwatch.evidence import Exchange, Missing
 from driftwatch.model import Era, Result, State
 from tests.checks.factories import broken, evidence, exchange, fault, judged, listing, surface, tool
@@ -51,7 +53,29 @@ def test_the_status_of_a_failing_page_decides_whose_fault_it_is(status: int, sta
 def test_a_list_that_never_comes_keeps_agents_from_the_tools() -> None:
     never = broken("timeout", tools=(), pages=0)
     (finding,) = judged("tools/pagination", evidence(surface(listing=never))).findings
-    assert finding.message == "Agents get no tools: there was a timeout."
+    assert finding.message == "Agents that wait no longer get no tools: there was a timeout."
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("repeated-cursor", "a last page without nextCursor"),
+        ("not-a-tool", "an array of tools, each with a name"),
+        ("timeout", "a page of tools within seconds"),
+        ("http-status", "a page of tools"),
+        ("reset", "a page of tools"),
+    ],
+)
+def test_what_was_expected_fits_what_came(code: str, expected: str) -> None:
+    (finding,) = judged("tools/pagination", evidence(surface(listing=broken(code)))).findings
+    assert finding.expected == expected
+
+
+def test_the_advice_is_short_enough_for_a_message_and_is_for_every_fault() -> None:
+    advice = by_id("tools/pagination").fix
+    assert sentence(advice) == " ".join(advice.split())
+    assert "hangs" in advice
+    assert "`nextCursor`" in advice
 
 
 @pytest.mark.parametrize(("phase", "state"), [("body", State.NOT_CHECKED), ("headers", State.FAILED)])
