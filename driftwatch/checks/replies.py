@@ -36,6 +36,19 @@ def redirected(exchange: Exchange) -> Found:
     )
 
 
+def led_on(answer: Exchange) -> Found:
+    """A later request that was led to another address of the same server, where it was answered."""
+    asked = answer.rpc_method or answer.label
+    return Found(
+        severity=Severity.HEADS_UP,
+        code="same-origin",
+        subject=asked,
+        message=f"The URL redirects {asked} to another address of the same server.",
+        expected="an answer at the published URL itself",
+        measured=f"{answered(answer)} at {answer.url[:200]}",
+    )
+
+
 def _destination(exchange: Exchange, location: str) -> tuple[str, str, Severity | None]:
     try:
         here, there = urlsplit(exchange.url), urlsplit(urljoin(exchange.url, location))

@@ -86,7 +86,9 @@ def endpoint(url: str, outcome: Outcome, surfaces: tuple[Surface, ...], credenti
     severity=Severity.WILL_BREAK,
     sources=(item(1),),
 )
-def redirect(openings: tuple[Opening, ...] | Missing, outcome: Outcome) -> Verdict:
+def redirect(
+    openings: tuple[Opening, ...] | Missing, surfaces: tuple[Surface, ...], outcome: Outcome
+) -> Verdict:
     """Whether the configured URL is the endpoint itself or leads somewhere else.
 
     Why it matters:
@@ -100,10 +102,11 @@ def redirect(openings: tuple[Opening, ...] | Missing, outcome: Outcome) -> Verdi
         Behind a proxy that ends TLS, tell the application its outside scheme and host (X-Forwarded-Proto
         and Host), or it writes redirects to http.
     """
-    # All eras: a redirect is followed once, by the first request, and the later ones go straight there.
+    # All eras: a redirect is followed once, and where the first request was led the later ones go straight.
     tried = () if isinstance(openings, Missing) else openings
     attempts = [attempt for opening in tried for attempt in opening.attempts]
     found = [replies.redirected(attempt) for attempt in attempts if _is_redirect(attempt)]
+    found += [replies.led_on(page) for surface in surfaces for page in _led_on(surface)]
     if not found and not any(map(_is_behind_the_door, attempts)):
         return _blocked(outcome)
     return once(found)
@@ -368,6 +371,13 @@ def _is_behind_the_door(exchange: Exchange) -> bool:
     if status is None or is_bot_page(exchange):
         return False
     return status < SERVER_ERRORS and status not in SHUT_STATUSES
+
+
+def _led_on(surface: Surface) -> list[Exchange]:
+    """The pages of the list that came from another address than the first answer."""
+    if isinstance(surface.listing, Missing) or surface.era is Era.HTTP_SSE:
+        return []
+    return [page for page in surface.listing.exchanges if page.url != surface.opening.url]
 
 
 def _is_redirect(exchange: Exchange) -> bool:

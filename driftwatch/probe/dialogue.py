@@ -102,7 +102,15 @@ class Dialogue:
         return {"jsonrpc": "2.0", "id": self._next_id, "method": method, "params": params}
 
     async def send(self, request: Request, *, fresh: bool = False) -> Reply:
-        """Send one request to the endpoint and note what outlives the exchange."""
+        """Send one request to the endpoint and note what outlives the exchange.
+
+        A redirect of a POST within the origin is followed once, by hand, as clients do.
+        """
+        reply = await self._asked(request, fresh=fresh)
+        target = _followed(self.url, reply) if request.url is None and request.http_method == "POST" else None
+        return reply if target is None else await self._asked(replace(request, url=target), fresh=False)
+
+    async def _asked(self, request: Request, *, fresh: bool) -> Reply:
         reply = await self._send(request, fresh=fresh)
         if reply.exchange.status == HTTPStatus.UNAUTHORIZED and request.credential and await self._renewed():
             reply = await self._send(replace(request, extra=True), fresh=fresh)
@@ -163,7 +171,7 @@ class Dialogue:
         fresh = False
         while True:
             asked_to_wait = self.retry_after_s
-            reply = await self.send(request, fresh=fresh)
+            reply = await self._asked(request, fresh=fresh)
             exchange = reply.exchange
             attempts.append(exchange)
             fresh = False

@@ -131,8 +131,8 @@ async def test_whatever_is_asked_again_has_bounds_too(seed: int, depth: Depth) -
         assert evidence.requests == len(server.loopback.log)
         assert whim.left(server) == set()
     reads = 2 * 2 + 1  # of two eras the list and its second read, and the list of a session that began anew
-    pages = reads * 2 * LIMITS.max_pages
-    openings = 4 * RETRIES + 2 * OFFERS
+    pages = reads * 2 * LIMITS.max_pages * 2  # each of them may be redirected
+    openings = 4 * RETRIES + 2 * OFFERS * 2
     ended = len({one.headers.get("mcp-session-id") for one in server.loopback.log if one.method == "DELETE"})
     assert evidence.requests <= FULL_BOTH_ERAS + FURTHER + AUTHORIZATION + pages + openings + 2 * ended
 

@@ -204,6 +204,29 @@ async def test_a_redirect_within_the_origin_is_followed_once_and_the_rest_goes_t
     assert (second.label, second.url) == ("discover:redirected", server.loopback.url("/mcp/"))
 
 
+async def test_a_redirect_of_a_later_request_is_followed_once_by_that_request_alone() -> None:
+    async with running(BY_NAME["redirect-307-list"].make()) as server:
+        evidence = await server.probe()
+    paths = {asked.path for asked in server.loopback.log if asked.rpc_method == "tools/list"}
+    assert paths == {"/mcp", "/v2/mcp"}
+    assert all(asked.path == "/mcp" for asked in server.loopback.log if asked.rpc_method != "tools/list")
+    assert all(surface.listing.complete for surface in evidence.surfaces)  # type: ignore[union-attr]
+
+
+async def test_a_list_that_is_redirected_for_ever_is_left_after_one_step() -> None:
+    def before(_: Mcp, incoming: Incoming) -> Answer | None:
+        again = Answer(status=307, headers=(("Location", "/mcp"),))
+        return again if incoming.rpc_method == "tools/list" else None
+
+    async with running(Mcp(modern=False, before=before)) as server:
+        evidence = await server.probe()
+    assert server.asked.count("tools/list") == 4  # the list is asked for twice
+    (surface,) = evidence.surfaces
+    assert not isinstance(surface.listing, Missing)
+    assert surface.listing.fault is not None
+    assert surface.listing.fault.message.endswith("one redirect is followed, not two")
+
+
 async def test_a_redirect_loop_is_left_after_one_step() -> None:
     async with running(BY_NAME["redirect-loop"].make()) as server:
         evidence = await server.probe()

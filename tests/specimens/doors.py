@@ -53,6 +53,14 @@ def _slash(status: int, location: str = "/mcp/") -> Callable[[], Mcp]:
     return lambda: Mcp(before=before)
 
 
+def _redirected_list() -> Mcp:
+    def before(_: Mcp, incoming: Incoming) -> Answer | None:
+        moved = incoming.rpc_method == "tools/list" and incoming.path == "/mcp"
+        return _redirect(307, "/v2/mcp") if moved else None
+
+    return Mcp(before=before)
+
+
 def _shut(
     name: str,
     deviation: str,
@@ -319,6 +327,12 @@ REDIRECTS = (
         name="redirect-307-slash",
         deviation="307 to the address with a slash",
         make=_slash(307),
+        expect={"transport/redirect": (RISK, "same-origin")},
+    ),
+    Specimen(
+        name="redirect-307-list",
+        deviation="307 of tools/list alone, to another path",
+        make=_redirected_list,
         expect={"transport/redirect": (RISK, "same-origin")},
     ),
     Specimen(
