@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from http import HTTPStatus
 
-from driftwatch.checks.answers import answered, ok, unheard
+from driftwatch.checks.answers import METHOD_NOT_FOUND, answered, error_code, ok, unheard
 from driftwatch.checks.base import Found, NotChecked, Verdict, Verified, check
 from driftwatch.checks.sources import item
-from driftwatch.evidence import Exchange, Missing, Opening
+from driftwatch.evidence import Exchange, Listing, Missing, Opening
 from driftwatch.model import Depth, Era, Severity
 
 _REPEATED = frozenset({"redirected", "json-only"})
@@ -68,6 +68,7 @@ def ended(
     session: bool,  # noqa: FBT001 - a part's name
     session_visible: bool,  # noqa: FBT001 - a part's name
     session_after_end: Exchange | Missing,
+    listing: Listing | Missing,
 ) -> Verdict:
     """What a request gets whose session was ended with DELETE a moment ago, and the session's id itself.
 
@@ -92,6 +93,9 @@ def ended(
     silence = unheard(session_after_end)
     if silence is not None:  # it is a tools/list, and may fare like the one before
         return replace(silence, cause="tools/pagination")
+    alike = _fares_alike(session_after_end, listing)
+    if alike is not None:
+        return alike
     if session_after_end.status == HTTPStatus.NOT_FOUND:
         return ()
     if ok(session_after_end) and session_after_end.answer is None:
@@ -107,6 +111,19 @@ def ended(
         measured=answered(session_after_end),
     )
     return [found]
+
+
+def _fares_alike(after_end: Exchange, listing: Listing | Missing) -> NotChecked | None:
+    """Why the answer says nothing about sessions where tools/list fares the same in one that lives."""
+    if isinstance(listing, Missing):
+        return NotChecked.of(listing) if error_code(after_end) == METHOD_NOT_FOUND else None
+    if listing.complete or listing.pages or not listing.exchanges:
+        return None
+    said = answered(after_end)
+    if said != answered(listing.exchanges[-1]):
+        return None
+    reason = f"a session that was not ended gets the same answer: {said}"
+    return NotChecked(reason, "same-answer", "tools/pagination")
 
 
 def _invisible() -> Found:

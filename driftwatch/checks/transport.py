@@ -140,7 +140,7 @@ def content_type(
     # Over HTTP+SSE the reply to a POST is a mere receipt.
     streamable = [surface for surface in surfaces if surface.era is not Era.HTTP_SSE]
     heard += [(surface.era, reply) for surface in streamable for reply in surface.exchanges]
-    successes = [(era, reply) for era, reply in heard if ok(reply)]
+    successes = [(era, reply) for era, reply in heard if ok(reply) and not _is_empty(reply)]
     if outcome.code in _SHUT or not successes:
         return _no_reply(outcome)
     found = replies.mistyped(successes, is_endpoint=bool(surfaces))
@@ -371,6 +371,11 @@ def _is_behind_the_door(exchange: Exchange) -> bool:
     if status is None or is_bot_page(exchange):
         return False
     return status < SERVER_ERRORS and status not in SHUT_STATUSES
+
+
+def _is_empty(reply: Exchange) -> bool:
+    """Whether nothing came that a type could say how to read: whoever misses the answer says so."""
+    return not reply.size and reply.fault is not None and reply.fault.code == "no-answer"
 
 
 def _led_on(surface: Surface) -> list[Exchange]:

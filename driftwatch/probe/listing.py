@@ -145,8 +145,15 @@ def _page_fault(exchange: Exchange, number: int, kind: Kind, *, modern: bool) ->
     if exchange.status is not None and not eras.ok(exchange):
         return _fault("http-status", f"page {number}: HTTP {exchange.status}")
     if exchange.fault is not None:
-        return exchange.fault
+        return _with_status(exchange, exchange.fault)
     return _shape_fault(exchange.result, number, kind, modern=modern)
+
+
+def _with_status(exchange: Exchange, fault: Fault) -> Fault:
+    """The fault; of an answer without a message its status says most, such as 202 or 204."""
+    if exchange.status is None or fault.code != "no-answer":
+        return fault
+    return replace(fault, message=f"HTTP {exchange.status}, but {fault.message}")
 
 
 def _shape_fault(result: Json, number: int, kind: Kind, *, modern: bool) -> Fault | None:

@@ -2,7 +2,17 @@ import pytest
 
 from driftwatch.evidence import Exchange, Missing
 from driftwatch.model import DEPTH_CODE, Depth, Era, Result, State
-from tests.checks.factories import answered, evidence, exchange, fault, judged, opening, refused, surface
+from tests.checks.factories import (
+    answered,
+    broken,
+    evidence,
+    exchange,
+    fault,
+    judged,
+    opening,
+    refused,
+    surface,
+)
 
 
 def ended(reply: Exchange | Missing, *, session: bool = True, visible: bool = True) -> Result:
@@ -46,6 +56,37 @@ def test_an_ended_session_that_gets_anything_else_is_failed(reply: Exchange, cod
 def test_what_says_nothing_about_the_session_is_not_checked(reply: Exchange | Missing, code: str) -> None:
     result = ended(reply)
     assert (result.state, result.code) == (State.NOT_CHECKED, code)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        refused("tools/list", 200, -32603),
+        refused("tools/list", 200, -32601),
+        refused("tools/list", 307),
+        refused("tools/list", 404),
+    ],
+)
+def test_what_a_session_that_lives_gets_as_well_says_nothing_about_one_that_ended(reply: Exchange) -> None:
+    shut = broken("page-error", tools=(), pages=0, exchanges=(reply,))
+    seen = surface(Era.LEGACY, session=True, session_after_end=reply, listing=shut)
+    result = judged("session/ended", evidence(seen))
+    assert (result.state, result.code) == (State.NOT_CHECKED, "same-answer")
+    assert result.cause == "tools/pagination"
+
+
+def test_a_broken_list_does_not_excuse_another_answer_to_an_ended_session() -> None:
+    shut = broken("page-error", tools=(), pages=0, exchanges=(refused("tools/list", 200, -32603),))
+    seen = surface(Era.LEGACY, session=True, session_after_end=refused("tools/list", 400), listing=shut)
+    assert judged("session/ended", evidence(seen)).code == "not-404"
+
+
+def test_a_server_without_tools_cannot_be_asked_for_them_in_an_ended_session() -> None:
+    missing = Missing("the server declares no tools capability", "no-tools-capability")
+    unknown = refused("tools/list", 200, -32601)
+    seen = surface(Era.LEGACY, session=True, session_after_end=unknown, listing=missing)
+    result = judged("session/ended", evidence(seen))
+    assert (result.state, result.code) == (State.NOT_CHECKED, "no-tools-capability")
 
 
 def test_a_server_without_sessions_is_verified_and_says_so() -> None:

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from driftwatch.evidence import Exchange
-from driftwatch.model import Era, State
+from driftwatch.model import Era, Severity, State
 from tests.checks.factories import (
     BOTH_TYPES,
     broken,
@@ -16,6 +16,7 @@ from tests.checks.factories import (
     remarked,
     shut,
     surface,
+    tool,
 )
 
 
@@ -259,3 +260,19 @@ def test_an_encoding_that_was_not_offered_is_a_risk_and_one_that_cannot_be_undon
     legacy = surface(listing=listing(exchanges=(exchange("tools/list", fault=fault("encoding")),)))
     result = judged("transport/encoding", evidence(legacy))
     assert (result.state, result.code) == (State.FAILED, "undecodable")
+
+
+@pytest.mark.parametrize("status", [200, 202, 204])
+def test_an_answer_without_a_body_has_no_type_to_be_wrong(status: int) -> None:
+    empty = exchange("tools/list", status, content_type=None, fault=fault("no-answer"))
+    seen = evidence(surface(listing=broken("no-answer", exchanges=(empty,))))
+    assert judged("transport/content-type", seen).state is State.VERIFIED
+    assert judged("tools/pagination", seen).state is State.FAILED
+
+
+def test_a_list_that_is_led_to_another_address_of_the_server_is_a_redirect() -> None:
+    moved = exchange("tools/list", url="https://mcp.example.org/v2/mcp")
+    seen = evidence(surface(listing=listing(tool(), exchanges=(moved,))))
+    (found,) = judged("transport/redirect", seen).findings
+    assert (found.code, found.severity) == ("same-origin", Severity.HEADS_UP)
+    assert found.message == "The URL redirects tools/list to another address of the same server."

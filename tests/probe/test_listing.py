@@ -276,3 +276,11 @@ async def test_whatever_the_pages_say_the_read_ends_and_complete_means_the_serve
     if listing.complete:
         last = listing.exchanges[-1].result
         assert last["nextCursor"] is None
+
+
+@pytest.mark.parametrize("status", [200, 202, 204])
+async def test_an_answer_without_a_message_is_named_by_its_status(status: int) -> None:
+    empty = Fault(code="no-answer", phase="message", message="the body is empty")
+    listing = await scripted(exchange(status, fault=empty)).read()
+    assert listing.fault is not None
+    assert listing.fault.message == f"HTTP {status}, but the body is empty"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from driftwatch.model import Era, State
 from tests.specimens.healthy import MODERN_ONLY
 from tests.specimens.http import Answer, Incoming
-from tests.specimens.mcp import Mcp, page_html
+from tests.specimens.mcp import Mcp, page_html, refusal
 from tests.specimens.specimen import FAILED, NOT_CHECKED, RISK, VERIFIED, Specimen
 
 
@@ -57,6 +57,19 @@ def _redirected_list() -> Mcp:
     def before(_: Mcp, incoming: Incoming) -> Answer | None:
         moved = incoming.rpc_method == "tools/list" and incoming.path == "/mcp"
         return _redirect(307, "/v2/mcp") if moved else None
+
+    return Mcp(before=before)
+
+
+def _answered_list(answer: Answer) -> Callable[[], Mcp]:
+    return lambda: Mcp(before=lambda _, asked: answer if asked.rpc_method == "tools/list" else None)
+
+
+def _refused_list() -> Mcp:
+    def before(_: Mcp, incoming: Incoming) -> Answer | None:
+        if incoming.rpc_method != "tools/list":
+            return None
+        return refusal(incoming.rpc, -32603, "internal error", status=200)
 
     return Mcp(before=before)
 
@@ -142,7 +155,30 @@ CONTENT_TYPES = (
             "tools/pagination": (FAILED, "json"),
             "transport/content-type": (FAILED, "html"),
             "mcp/message-text": (FAILED, "json"),
-            "session/ended": (NOT_CHECKED, "no-answer"),
+            "session/ended": (NOT_CHECKED, "same-answer"),
+        },
+        blocked="incomplete-list",
+    ),
+    *(
+        Specimen(
+            name=f"empty-list-{status}",
+            deviation=f"tools/list is answered with HTTP {status} and nothing else",
+            make=_answered_list(Answer(status=status)),
+            expect={
+                "tools/pagination": (FAILED, "no-answer"),
+                "session/ended": (NOT_CHECKED, "same-answer"),
+            },
+            blocked="incomplete-list",
+        )
+        for status in (200, 202, 204)
+    ),
+    Specimen(
+        name="refused-list",
+        deviation="tools/list is answered with an internal error, in every session",
+        make=_refused_list,
+        expect={
+            "tools/pagination": (FAILED, "page-error"),
+            "session/ended": (NOT_CHECKED, "same-answer"),
         },
         blocked="incomplete-list",
     ),
