@@ -10,7 +10,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from driftwatch.checks.base import Found, listed, shown
-from driftwatch.checks.clients import position
+from driftwatch.checks.clients import MODERN_REVISION, position
 from driftwatch.checks.json_schema import MAX_PLACES, escape, resolve
 from driftwatch.checks.view import Tool
 from driftwatch.model import Json
@@ -20,9 +20,6 @@ _NO_DIALECT_UNTIL = "2025-06-18"
 
 _OUTPUT_SINCE = "2025-06-18"
 """The first revision with output schemas."""
-
-_READ_BY_CLIENTS = frozenset({"/inputSchema/properties", "/inputSchema/required"})
-"""What the types of the official SDKs hold to its form."""
 
 _QUOTED = 100
 """Characters of a pointer."""
@@ -108,17 +105,40 @@ def broken(tool: Tool, revision: str) -> Found | None:
         misused = [one for one in misused if one.pointer not in told]
     if not misused:
         return None
-    read = any(one.pointer in _READ_BY_CLIENTS for one in misused)
+    dropping = _dropping(misused, revision)
     return Found(
         code=misused[0].code,
         subject=tool.subject,
-        message="The schema is not valid: clients on the official SDKs drop the whole list."
-        if read
+        message=f"The schema is not valid: clients on {dropping} drop the whole list."
+        if dropping
         else "The schema is not valid: the interfaces of models and validators refuse it.",
         expected=misused[0].says,
         measured=listed([f"{one.pointer[:_QUOTED]} is {_excerpt(one.value)}" for one in misused], 3),
         pointer=misused[0].pointer,
     )
+
+
+def _dropping(misused: list[Misuse], revision: str) -> str | None:
+    """The SDKs whose types do not take an input schema with these."""
+    values = [
+        one.value
+        for one in misused
+        if one.pointer == "/inputSchema/properties"
+        # A name that stands twice is a fault of the schema only.
+        or (
+            one.pointer == "/inputSchema/required"
+            and not (isinstance(one.value, list) and _is_named(one.value))
+        )
+    ]
+    if not values:
+        return None
+    python = python_reads_schemas(revision) and any(value is not None for value in values)
+    return "the official SDKs" if python else "the TypeScript SDK"
+
+
+def python_reads_schemas(revision: str) -> bool:
+    """Whether the Python SDK holds `properties` and `required` to their forms, as until 2025-11-25."""
+    return position(revision) < position(MODERN_REVISION)
 
 
 def _within(tool: Tool, revision: str) -> Iterator[Misuse]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from driftwatch.checks.answers import ok
 from driftwatch.checks.base import Found
-from driftwatch.checks.shapes import DISCOVER, INITIALIZE, LIST, MODERN_LIST, Misfit, misfits
+from driftwatch.checks.shapes import DISCOVER, INITIALIZE, LIST, MODERN_LIST, Misfit, misfits, sdks
 from driftwatch.evidence import Exchange
 from driftwatch.model import Era, Severity
 
@@ -13,8 +13,6 @@ _LOSS = dict.fromkeys(_SHAPES, "do not connect")
 
 _CACHING = frozenset({"ttl-ms", "cache-scope"})
 """What the TypeScript SDK does without in an answer to server/discover."""
-_REQUIRED = frozenset({"result-type", "supported-versions", "capabilities", "server-info", *_CACHING})
-"""What Python does not take null for."""
 
 
 def result_faults(exchanges: tuple[Exchange, ...], revision: str, era: Era) -> Iterator[Found]:
@@ -24,15 +22,17 @@ def result_faults(exchanges: tuple[Exchange, ...], revision: str, era: Era) -> I
         result, method = exchange.result, exchange.rpc_method or exchange.label
         if ok(exchange) and isinstance(result, dict):
             for misfit in misfits(result, _SHAPES.get(method, lists), revision):
-                yield _fault(method, misfit)
+                yield _fault(method, misfit, revision)
 
 
-def _fault(method: str, misfit: Misfit) -> Found:
+def _fault(method: str, misfit: Misfit, revision: str) -> Found:
     name = misfit.pointer.split("/")[1]
     told = f"{name} is missing" if misfit.absent_at_top else f"{name} is not what the revision says"
+    if not misfit.known:
+        told = f"{name} has a member that {revision} does not know, in a form that no revision allows"
     return Found(
         # Where the specification speaks of cursors, null is the end; its schema and one SDK know no null.
-        severity=Severity.HEADS_UP if misfit.code == "next-cursor" else None,
+        severity=Severity.HEADS_UP if misfit.code == "next-cursor" or not misfit.known else None,
         code=misfit.code,
         subject=method,
         message=f"{told}: clients on {_sdk(method, misfit)} {_LOSS.get(method, 'drop the list')}.",
@@ -43,8 +43,6 @@ def _fault(method: str, misfit: Misfit) -> Found:
 
 
 def _sdk(method: str, misfit: Misfit) -> str:
-    if misfit.is_null and misfit.code not in _REQUIRED:
-        return "the TypeScript SDK"
     if method == "server/discover" and misfit.code in _CACHING:
         return "the Python SDK"
-    return "the official SDKs"
+    return sdks([misfit])

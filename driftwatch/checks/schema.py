@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from driftwatch.checks import json_schema
 from driftwatch.checks.base import Found, Policy, check, listed, shown
 from driftwatch.checks.json_schema import MAX_LEVEL, Place
-from driftwatch.checks.keywords import broken
+from driftwatch.checks.keywords import broken, python_reads_schemas
 from driftwatch.checks.sources import OWN, rule
 from driftwatch.checks.view import Tool
 from driftwatch.model import Era, Json, Severity
@@ -27,6 +27,9 @@ _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 """A token of RFC 9110, section 5.6.2."""
 
 _HEADER_TYPES = ({"string"}, {"integer"}, {"boolean"})
+
+_PARAMETER = len(("inputSchema", "properties", "name"))
+"""The slashes of a pointer to a parameter of the tool."""
 
 _PLACES_OF_BOOLEANS = frozenset({"additionalProperties", "unevaluatedProperties", "additionalItems"})
 """Keywords that are meant to take true and false."""
@@ -183,14 +186,14 @@ def additional_properties_strict(tools: tuple[Tool, ...]) -> Iterator[Found]:
     severity=Severity.WILL_BREAK,
     sources=(OWN,),
 )
-def not_an_object(tools: tuple[Tool, ...]) -> Iterator[Found]:
+def not_an_object(tools: tuple[Tool, ...], revision: str) -> Iterator[Found]:
     """Input schemas that are not an object schema, and subschemas that are a boolean or no schema at all.
 
     Why it matters:
-        Every revision wants `"type": "object"` at the root of an input schema. Clients that read strictly
-        drop the tool otherwise, and some drop the whole list with it, without a word. A `true` in the place
-        of a parameter's schema is legal, and still clients have lost every tool of a server over a single
-        one.
+        Every revision wants `"type": "object"` at the root of an input schema. The
+        official SDKs drop the whole list otherwise, without a word, and until 2025-11-25 also where a
+        parameter's schema is a text or a number. A `true` in its place is legal, and still clients have lost
+        every tool of a server over a single one.
 
     How to fix it:
         Write `"type": "object"` at the root, also around an `anyOf`, and give every parameter a schema with
@@ -198,7 +201,7 @@ def not_an_object(tools: tuple[Tool, ...]) -> Iterator[Found]:
         notes.
     """
     for tool in tools:
-        found = _malformed(tool)
+        found = _malformed(tool, revision)
         if found is not None:
             yield found
 
@@ -219,7 +222,8 @@ def invalid(tools: tuple[Tool, ...], revision: str) -> Iterator[Found]:
     Why it matters:
         Clients hand the schema on as it is. The interfaces of models refuse a request that has one such
         schema among its tools, so the agent fails with all of them; validators refuse to compile it. Where
-        `properties` or `required` of the whole are wrong, clients on the official SDKs drop the whole list.
+        `properties` or `required` of the whole are of another type, clients on the official SDKs drop the
+        whole list.
 
     How to fix it:
         Let a library write the schema, or validate it against the metaschema of its dialect in your tests.
@@ -290,13 +294,14 @@ def _is_strict(schema: Json) -> bool:
     return isinstance(schema, dict) and schema.get("additionalProperties") is False
 
 
-def _malformed(tool: Tool) -> Found | None:
+def _malformed(tool: Tool, revision: str) -> Found | None:
     root = tool.schema
     if not isinstance(root, dict) or root.get("type") != "object":
         return Found(
             code="root",
             subject=tool.subject,
-            message="The input schema is not an object schema: clients drop the tool.",
+            message="The input schema is not an object schema: clients on the official SDKs drop the whole "
+            "list.",
             expected='"type": "object" at the root',
             measured=_root_measured(tool),
             pointer="/inputSchema",
@@ -311,7 +316,7 @@ def _malformed(tool: Tool) -> Found | None:
         severity=None if broken else Severity.HEADS_UP,
         code="no-schema" if broken else "boolean",
         subject=tool.subject,
-        message="Where a schema belongs there is something else: clients drop the tool."
+        message=f"Where a schema belongs there is something else: {_refusing(broken, revision)}."
         if broken
         else "A boolean stands in the place of a schema: legal, and more than some clients can read.",
         expected="an object with a type",
@@ -320,8 +325,17 @@ def _malformed(tool: Tool) -> Found | None:
     )
 
 
+def _refusing(broken: list[Place], revision: str) -> str:
+    """Who does not take it: the SDKs look at the parameters themselves and no deeper."""
+    direct = [place for place in broken if place.plain and place.pointer.count("/") == _PARAMETER]
+    if not direct or not python_reads_schemas(revision):
+        return "the interfaces of models and validators refuse it"
+    python = all(isinstance(place.schema, list) for place in direct)
+    return f"clients on {'the Python SDK' if python else 'the official SDKs'} drop the whole list"
+
+
 def _root_measured(tool: Tool) -> str:
-    if tool.schema is None:
+    if not isinstance(tool.raw, dict) or "inputSchema" not in tool.raw:
         return "no inputSchema"
     if not isinstance(tool.schema, dict):
         return shown(tool.schema, 40)

@@ -1,12 +1,13 @@
 """What the specification's schema says of a tool's members and of a result's, revision by revision.
 
-Unknown members are allowed everywhere. A member counts from the revision that defined it: before, it is an
-unknown one.
+Unknown members are allowed everywhere. A member that a revision does not have is one of these, but clients
+know one form of it for all revisions: it is looked at by the nearest revision that has it, and marked.
 """
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple
 
 from driftwatch.checks.base import shown
@@ -21,7 +22,7 @@ _QUOTED = 100
 """Characters of a pointer."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Shape:
     """What a value has to be."""
 
@@ -46,12 +47,13 @@ class Member:
     until: str | None = None
     """The last one."""
 
-    def counts(self, revision: str) -> bool:
-        """Whether a revision has it."""
-        place = position(revision)
-        return (self.since is None or position(self.since) <= place) and (
-            self.until is None or place <= position(self.until)
-        )
+    def counts(self, place: int) -> bool:
+        """Whether a revision has it, by its position."""
+        return not self.comes_after(place) and (self.until is None or place <= position(self.until))
+
+    def comes_after(self, place: int) -> bool:
+        """Whether it came later than a revision."""
+        return self.since is not None and place < position(self.since)
 
 
 class Misfit(NamedTuple):
@@ -62,6 +64,10 @@ class Misfit(NamedTuple):
     """What it has to be."""
     value: Json
     absent: bool = False
+    optional: bool = False
+    """Whether it may be absent."""
+    known: bool = True
+    """Whether the revision has the member."""
 
     @property
     def measured(self) -> str:
@@ -75,9 +81,11 @@ class Misfit(NamedTuple):
         return self.absent and self.pointer.count("/") == 1
 
     @property
-    def is_null(self) -> bool:
-        """Whether it is null where it may only be absent."""
-        return self.value is None and not self.absent
+    def python_takes(self) -> bool:
+        """Whether the Python SDK reads it all the same: null for absent, and "true" for true."""
+        if self.value is None:
+            return self.optional
+        return self.says == BOOLEAN.says and str(self.value).lower() in _SPELT
 
     @property
     def code(self) -> str:
@@ -86,28 +94,49 @@ class Misfit(NamedTuple):
         return "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in name)
 
 
+def sdks(found: Iterable[Misfit]) -> str:
+    """Those that refuse it, as in "clients on the TypeScript SDK"."""
+    return "the TypeScript SDK" if all(misfit.python_takes for misfit in found) else "the official SDKs"
+
+
 def misfits(value: Json, shape: Shape, revision: str) -> list[Misfit]:
     """What in a value is not what the revision says, in the specification's order; at most MAX_MISFITS."""
-    return list(itertools.islice(_misfits(value, shape, revision, ""), MAX_MISFITS))
+    return list(
+        itertools.islice(_misfits(value, shape, position(revision), Misfit("", "", None)), MAX_MISFITS)
+    )
 
 
-def _misfits(value: Json, shape: Shape, revision: str, pointer: str) -> Iterator[Misfit]:
+def _misfits(value: Json, shape: Shape, place: int, at: Misfit) -> Iterator[Misfit]:
     if not shape.fits(value):
-        yield Misfit(pointer, shape.says, value)
+        yield at._replace(says=shape.says, value=value)
         return
     if isinstance(value, dict):
-        for member in shape.members:
-            if not member.counts(revision):
-                continue
-            below = f"{pointer}/{member.name}"
+        for member, known in _members(shape, place):
+            below = at._replace(
+                pointer=f"{at.pointer}/{member.name}", optional=not member.required, known=at.known and known
+            )
             if member.name in value:
-                yield from _misfits(value[member.name], member.shape, revision, below)
-            elif member.required:
-                yield Misfit(below, member.shape.says, None, absent=True)
+                yield from _misfits(value[member.name], member.shape, place, below)
+            elif member.required and known:
+                yield below._replace(says=member.shape.says, absent=True)
     if shape.each is not None:
         items = value.items() if isinstance(value, dict) else enumerate(value)
         for key, item in items:
-            yield from _misfits(item, shape.each, revision, f"{pointer}/{escape(str(key))}")
+            below = at._replace(pointer=f"{at.pointer}/{escape(str(key))}", optional=False)
+            yield from _misfits(item, shape.each, place, below)
+
+
+@cache
+def _members(shape: Shape, place: int) -> tuple[tuple[Member, bool], ...]:
+    """The members that are looked at in a revision, and whether it has them."""
+    forms: dict[str, list[Member]] = {}
+    for member in shape.members:
+        forms.setdefault(member.name, []).append(member)
+    found = []
+    for same in forms.values():
+        ours = next((member for member in same if member.counts(place)), None)
+        found.append((ours or (same[0] if same[0].comes_after(place) else same[-1]), ours is not None))
+    return tuple(found)
 
 
 def _text(value: Json) -> bool:
@@ -138,6 +167,8 @@ def _one_of(*values: str) -> Shape:
 
 TEXT = Shape(says="a text", fits=_text)
 BOOLEAN = Shape(says="true or false", fits=_boolean)
+_SPELT = frozenset({"1", "1.0", "true", "t", "yes", "y", "on", "0", "0.0", "false", "f", "no", "n", "off"})
+"""What the Python SDK reads as a boolean."""
 OBJECT = Shape(says="an object", fits=_object)
 TEXTS = Shape(says="a list of texts", fits=_list, each=TEXT)
 OBJECTS = Shape(says="an object of objects", fits=_object, each=OBJECT)

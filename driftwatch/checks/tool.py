@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from driftwatch.checks.base import Found, Policy, Verdict, Verified, check, listed, shown
 from driftwatch.checks.clients import Client
-from driftwatch.checks.shapes import TOOL, misfits
+from driftwatch.checks.shapes import TOOL, Misfit, misfits, sdks
 from driftwatch.checks.sources import OWN, item, rule
 from driftwatch.checks.view import Tool
 from driftwatch.model import Severity
@@ -207,33 +207,41 @@ def name_charset(tools: tuple[Tool, ...]) -> Iterator[Found]:
 def definition(tools: tuple[Tool, ...], revision: str) -> Iterator[Found]:
     """The types of a tool's members: description, title, annotations, output schema, icons, execution, _meta.
 
-    A member is judged from the revision on that has it; members that no revision knows are allowed. Names and
-    input schemas have checks of their own.
+    Members that no revision knows are allowed. One that the negotiated revision does not have is an observed
+    risk where its type is wrong: the official SDKs know one form of a tool for all revisions. Names and input
+    schemas have checks of their own.
 
     Why it matters:
         The official SDKs read a list as a whole: where one tool does not validate, the client's call fails,
-        and the agent has none of your tools. `null` is a case of its own: Python takes it for absent, the
-        TypeScript SDK does not, so that a server works in one client and is empty in the next.
+        and the agent has none of your tools. `null` and a hint of `"true"` are cases of their own:
+        Python reads them as absent and as true, the TypeScript SDK does not, so that a server works in one
+        client and is empty in the next.
 
     How to fix it:
         Leave out what there is nothing to say about instead of writing null, and write hints as true and
         false, not as texts. When all tools have it, look at the serializer's setting for absent values.
     """
     for tool in tools:
-        found = misfits(tool.raw, TOOL, revision) if isinstance(tool.raw, dict) else []
+        every = misfits(tool.raw, TOOL, revision) if isinstance(tool.raw, dict) else []
+        found = [misfit for misfit in every if misfit.known] or every
         if found:
-            nulls = all(misfit.is_null for misfit in found)
             yield Found(
+                severity=None if found[0].known else Severity.HEADS_UP,
                 code=found[0].code,
                 subject=tool.subject,
-                message="Null stands where there may only be nothing: clients on the TypeScript SDK drop "
-                "the whole list."
-                if nulls
-                else "A member is of the wrong type: clients on the official SDKs drop the whole list.",
+                message=f"{_wrong(found, revision)}: clients on {sdks(found)} drop the whole list.",
                 expected=found[0].says,
                 measured=listed([misfit.measured for misfit in found], 3),
                 pointer=found[0].pointer,
             )
+
+
+def _wrong(found: list[Misfit], revision: str) -> str:
+    if not found[0].known:
+        return f"A member that {revision} does not know is of a type that no revision allows"
+    if all(misfit.value is None and misfit.optional for misfit in found):
+        return "Null stands where there may only be nothing"
+    return "A member is of the wrong type"
 
 
 @check(

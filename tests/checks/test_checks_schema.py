@@ -281,7 +281,7 @@ def test_the_recommended_form_without_parameters_is_exempt(root: Json) -> None:
 @pytest.mark.parametrize(
     ("root", "measured"),
     [
-        (None, "no inputSchema"),
+        (None, "null"),
         (True, "true"),
         ([], "a list"),
         ("object", '"object"'),
@@ -293,10 +293,36 @@ def test_the_recommended_form_without_parameters_is_exempt(root: Json) -> None:
         ({"type": None}, "type null"),
     ],
 )
-def test_a_root_that_is_no_object_schema_loses_the_tool(root: Json, measured: str) -> None:
+def test_a_root_that_is_no_object_schema_loses_the_list(root: Json, measured: str) -> None:
     result = of_tools("schema/not-an-object", with_schema(root))
     assert (result.state, result.code) == (State.FAILED, "root")
     assert result.findings[0].measured == measured
+    assert "on the official SDKs drop the whole list" in result.findings[0].message
+
+
+def test_a_tool_without_an_input_schema_is_told_from_one_that_is_null() -> None:
+    result = of_tools("schema/not-an-object", {"name": "add_note", "description": "Adds a note."})
+    assert (result.code, result.findings[0].measured) == ("root", "no inputSchema")
+
+
+@pytest.mark.parametrize(
+    ("revision", "properties", "told"),
+    [
+        ("2025-11-25", {"x": "string"}, "on the official SDKs drop the whole list"),
+        ("2025-03-26", {"x": "string"}, "on the official SDKs drop the whole list"),
+        ("2025-11-25", {"x": []}, "on the Python SDK drop the whole list"),
+        ("2026-07-28", {"x": "string"}, "interfaces of models and validators"),
+        ("2025-11-25", {"x": {"type": "array", "items": "string"}}, "interfaces of models and validators"),
+    ],
+)
+def test_who_refuses_what_is_no_schema_depends_on_the_revision_and_the_place(
+    revision: str, properties: dict[str, Json], told: str
+) -> None:
+    era = Era.MODERN if revision == "2026-07-28" else Era.LEGACY
+    seen = evidence(surface(era, with_schema(schema(**properties)), revision=revision))
+    (finding,) = judged("schema/not-an-object", seen).findings
+    assert (finding.code, finding.severity) == ("no-schema", Severity.WILL_BREAK)
+    assert told in finding.message
 
 
 def test_a_boolean_in_the_place_of_a_schema_is_a_risk_with_its_path() -> None:

@@ -20,6 +20,11 @@ def of_tool(revision: str = LAST, **members: Json) -> list[tuple[str, str]]:
     return [(finding.code, finding.measured) for finding in result.findings]
 
 
+def state_of_tool(revision: str, **members: Json) -> State:
+    era = Era.MODERN if revision == MODERN else Era.LEGACY
+    return judged("tool/definition", evidence(surface(era, tool(**members), revision=revision))).state
+
+
 @pytest.mark.parametrize("revision", [LAST, MODERN])
 @pytest.mark.parametrize(
     ("members", "code", "measured"),
@@ -84,11 +89,28 @@ def test_what_the_specification_has_and_what_it_does_not_know_is_fine(
         ("description", 5, (FIRST, MIDDLE, "2025-06-18", LAST, MODERN)),
     ],
 )
-def test_a_member_counts_where_the_revision_has_it(
+def test_a_member_fails_where_the_revision_has_it_and_is_a_risk_before_and_after(
     member: str, value: Json, revisions: tuple[str, ...]
 ) -> None:
-    every = (FIRST, MIDDLE, "2025-06-18", LAST, MODERN)
-    assert tuple(each for each in every if of_tool(each, **{member: value})) == revisions
+    for each in (FIRST, MIDDLE, "2025-06-18", LAST, MODERN):
+        fine = each == MODERN and member == "outputSchema" and value != "x"  # any schema, since then
+        expected = State.FAILED if each in revisions else State.VERIFIED if fine else State.OBSERVED_RISK
+        assert state_of_tool(each, **{member: value}) is expected
+
+
+def test_who_drops_the_list_over_a_member_that_the_revision_does_not_know() -> None:
+    def said(**members: Json) -> str:
+        seen = evidence(surface(Era.LEGACY, tool(**members), revision=MIDDLE))
+        (finding,) = judged("tool/definition", seen).findings
+        return finding.message
+
+    assert said(title=5) == (
+        "A member that 2025-03-26 does not know is of a type that no revision allows: "
+        "clients on the official SDKs drop the whole list."
+    )
+    assert "on the TypeScript SDK drop" in said(title=None)
+    # What the revision does know comes first.
+    assert said(title=5, description=5).startswith("A member is of the wrong type")
 
 
 def test_who_loses_the_list_depends_on_whether_null_is_all_there_is() -> None:
@@ -98,6 +120,12 @@ def test_who_loses_the_list_depends_on_whether_null_is_all_there_is() -> None:
 
     assert "on the TypeScript SDK drop the whole list" in message(title=None, annotations={"title": None})
     assert "on the official SDKs drop the whole list" in message(title=None, description=5)
+    assert "on the TypeScript SDK drop" in message(annotations={"readOnlyHint": "true"})
+    assert "on the TypeScript SDK drop" in message(annotations={"readOnlyHint": 0}, title=None)
+    assert "on the official SDKs drop" in message(annotations={"readOnlyHint": "maybe"})
+    assert "on the TypeScript SDK drop" in message(icons=[{"src": "x", "sizes": None}])
+    assert "on the official SDKs drop" in message(icons=[{"src": None}])
+    assert "on the official SDKs drop" in message(icons=[None])
 
 
 def test_a_tool_with_several_faults_is_one_finding_that_names_some() -> None:
@@ -216,10 +244,37 @@ def test_what_a_result_has_beside_what_is_required_is_its_own_affair() -> None:
     assert of_result("tools/list", {**PAGE, "x": None, "nextCursor": ""}) == []
     assert of_result("server/discover", {**DISCOVERED, "serverInfo": 5, "capabilities": {}}) == []
     assert of_result("initialize", {**INITIALIZED, "x": None}, era=Era.LEGACY) == []
-    # An older revision knows neither caching nor icons.
-    older = {**INITIALIZED, "serverInfo": {**INITIALIZED["serverInfo"], "icons": 5, "title": 5}}
-    assert of_result("initialize", older, era=Era.LEGACY, revision=MIDDLE) == []
+    # An older revision does not know caching.
     assert of_result("tools/list", {"tools": [], "ttlMs": -5}, era=Era.LEGACY) == []
+
+
+@pytest.mark.parametrize("member", ["title", "icons", "websiteUrl"])
+def test_a_member_of_the_server_that_the_revision_does_not_know_is_a_risk(member: str) -> None:
+    older = {**INITIALIZED, "serverInfo": {**INITIALIZED["serverInfo"], member: 5}}
+    found = of_result("initialize", older, era=Era.LEGACY, revision=MIDDLE)
+    assert found == [("server-info", f"serverInfo/{member} is 5", Severity.HEADS_UP)]
+
+
+@pytest.mark.parametrize(
+    ("change", "sdks"),
+    [
+        ({"capabilities": {"tools": {"listChanged": None}}}, "the TypeScript SDK"),
+        ({"capabilities": {"tools": {"listChanged": "true"}}}, "the TypeScript SDK"),
+        ({"capabilities": {"tools": {"listChanged": "perhaps"}}}, "the official SDKs"),
+        ({"capabilities": {"prompts": None}}, "the TypeScript SDK"),
+        ({"capabilities": None}, "the official SDKs"),
+        ({"capabilities": {"experimental": {"a": None}}}, "the official SDKs"),
+        ({"serverInfo": {"name": "notes", "version": "1", "title": None}}, "the TypeScript SDK"),
+        ({"serverInfo": {"name": "notes", "version": None}}, "the official SDKs"),
+        ({"instructions": None}, "the TypeScript SDK"),
+    ],
+)
+def test_the_clients_that_do_not_connect_are_those_that_were_seen_not_to(
+    change: dict[str, Json], sdks: str
+) -> None:
+    opening = answered("initialize", {**INITIALIZED, **change})
+    (finding,) = judged("mcp/result", evidence(surface(Era.LEGACY, opening=opening))).findings
+    assert finding.message.endswith(f": clients on {sdks} do not connect.")
 
 
 @pytest.mark.parametrize(("era", "page"), [(Era.MODERN, PAGE), (Era.LEGACY, {"tools": []})])
