@@ -51,7 +51,8 @@ def _same_difference(one: Event, other: Event) -> bool:
         rest = {key: value for key, value in event.details.items() if key not in {"era", "incident"}}
         return (event.server, event.run, event.kind, event.level, event.before, event.after, rest)
 
-    return one.kind in TOOLSETS and one.run is not None and told(one) == told(other)
+    compares = one.kind in TOOLSETS or (one.kind is EventKind.SETTLED and one.details.get("diff"))
+    return bool(compares) and one.run is not None and told(one) == told(other)
 
 
 def _chain(event: Event) -> object:

@@ -262,6 +262,7 @@ class Observer:
                 algorithm=record.fingerprint.algorithm,
                 diff=await diffs.since(state.confirmed, record) if state else None,
                 volatile=record.volatile,
+                drift=await diffs.between(state.accepted, record) if state and state.accepted else None,
                 only_noise=await diffs.only_noise(state.confirmed, record) if state else False,
                 in_doubt=Era(record.era) in judged.in_doubt,
             )

@@ -20,7 +20,8 @@ id of the incident that the event opens, carries on or closes, or null:
   "values": {value: times confirmed}, "window_s": float, "settle": int}``
 * ``unsettled``: ``{"values": {value: times turned to}, "departures": int, "settle": int, "incident"}``
 * ``settled``: ``{"values": {value: times}, "muted": changes not told, "incident"}``; a check's also has its
-  ``result``
+  ``result``, and that of a toolset which is not the accepted one what ``toolset_changed`` has, compared with
+  the accepted one
 * any change while flapping is stored with ``alerts`` false and ``"flapping": true``
 * ``blip``: ``{"blip": true, "sightings": int}``
 * ``added_with_problems``: ``{"results": [<result>], "blocked": [check ids]}``

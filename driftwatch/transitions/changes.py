@@ -19,6 +19,8 @@ class ToolsetObservation:
     """The canonical form behind the pair, such as ``dw1``."""
     diff: Diff | None
     """From the confirmed list to this one; None when they are the same or the old one is not stored."""
+    drift: Diff | None = None
+    """The same from the accepted list: what changed all in all."""
     volatile: bool = False
     """Whether the list changes at every read: the pair is then of what stays."""
     only_noise: bool = False

@@ -75,7 +75,7 @@ def observe_toolset(ledger: Ledger, observation: ToolsetObservation) -> None:
         accepted = pair if state.accepted == state.confirmed else state.accepted
         ledger.rebase(state, replace(step.after, accepted=accepted), over=accepted == pair)
         return
-    _count(ledger, step, observation.diff)
+    _count(ledger, step, observation)
 
 
 def _is_no_news(ledger: Ledger, observation: ToolsetObservation) -> bool:
@@ -103,8 +103,8 @@ def _sighting(ledger: Ledger, observation: ToolsetObservation, state: SubjectSta
     )
 
 
-def _count(ledger: Ledger, step: Step, diff: Diff | None) -> None:
-    subject, value = step.after.subject, step.after.confirmed
+def _count(ledger: Ledger, step: Step, observation: ToolsetObservation) -> None:
+    subject, value, diff = step.after.subject, step.after.confirmed, observation.diff
     if step.outcome.confirms:
         if _accepts(ledger, step.before, diff):
             step = Step(step.before, replace(step.after, accepted=value), step.outcome)
@@ -112,7 +112,7 @@ def _count(ledger: Ledger, step: Step, diff: Diff | None) -> None:
     else:
         if subject in ledger.unsettled:
             step = take_turns(step, ledger.unsettled[subject])
-        _settle_or_keep(ledger, step, tracked=True)
+        _settle_or_keep(ledger, step, drift=observation.drift)
 
 
 def observe_eras(ledger: Ledger, unclear: Collection[Era]) -> None:
@@ -139,7 +139,7 @@ def observe_eras(ledger: Ledger, unclear: Collection[Era]) -> None:
             step = Step(step.before, replace(step.after, accepted=value), step.outcome)
             ledger.confirm(step, _eras_verdict(ledger.report, step))
         else:
-            _settle_or_keep(ledger, step, tracked=False)
+            _settle_or_keep(ledger, step)
 
 
 def follow_toolsets(ledger: Ledger, causes: Causes) -> None:
@@ -256,12 +256,29 @@ def _eras_verdict(report: Report, step: Step) -> Verdict:
     )
 
 
-def _settle_or_keep(ledger: Ledger, step: Step, *, tracked: bool) -> None:
+def _settled_verdict(step: Step, drift: Diff | None) -> Verdict:
+    """What came out of unrest; a list that is not the accepted one is told like any other change of it."""
+    after, kind = step.after, EventKind.SETTLED
+    tracked, good = after.subject != ERAS, after.confirmed == after.accepted
+    if good or drift is None:
+        return Verdict(kind=kind, level=Level.WARNING, good=good, tracked=tracked)
+    _, era, credential = after.subject.split(":", 2)
+    details: dict[str, Json] = {
+        "diff": drift.to_json(),
+        "era": era,
+        "credential": credential,
+        "fingerprint": after.confirmed,
+        "previous_fingerprint": after.accepted,
+        "accepted": False,
+    }
+    return Verdict(kind=kind, level=drift.level, good=False, details=details)
+
+
+def _settle_or_keep(ledger: Ledger, step: Step, drift: Diff | None = None) -> None:
+    tracked = step.after.subject != ERAS
     match step.outcome:
         case Outcome.SETTLED:
-            good = step.after.confirmed == step.after.accepted
-            verdict = Verdict(kind=EventKind.SETTLED, level=Level.WARNING, good=good, tracked=tracked)
-            ledger.settle(step, verdict)
+            ledger.settle(step, _settled_verdict(step, drift))
         case Outcome.UNSETTLED:
             known = [ledger.state(check_subject(check)) for check in (REPLICAS, STABLE_LISTING)]
             told = any(state is not None and state_of(state.confirmed) in _BAD for state in known)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from driftwatch.model import EventKind, Level
+from driftwatch.model import Event, EventKind, Level
 from tests.alerts.told import NEW, NOON, OLD, Message, change, drift
 
 
@@ -321,3 +321,36 @@ def test_more_harm_is_said_of_the_annotations_and_not_of_a_text(event: Any, mess
     told = message(drift(event, flipped))
     assert '\nLook at "search": the annotations allow more harm than before.\n' in told
     assert "\nAffected: existing callers keep working; clients may ask for consent" in told
+
+
+def test_a_list_that_settled_and_is_not_the_accepted_one_is_told_with_what_differs(
+    event: Any, message: Message
+) -> None:
+    gone = change("tool-removed", "breaking", 'tool "search" removed')
+    changed = drift(event, gone)
+
+    def settled(era: str) -> Event:
+        return replace(
+            changed,
+            id=f"settled-{era}",
+            kind=EventKind.SETTLED,
+            subject=f"toolset:{era}:anonymous",
+            before=NEW,
+            since=NOON - timedelta(minutes=12),
+            run="run-1",
+            details={**changed.details, "era": era, "values": {OLD: 2, NEW: 2}, "muted": 1},
+        )
+
+    told = message(settled("modern"), settled("legacy"))
+    assert told.startswith(
+        """\
+[driftwatch] api-prod: toolset has settled on another list - 1 tool removed (breaking)
+
+Toolset (modern and legacy): dw1:a1a1a1a1.b2b2b2b2 -> dw1:c3c3c3c3.d4d4d4d4
+It had been unsteady for 12 min, since 2026-11-02 11:48 UTC (12:48 Europe/Berlin).
+This is what differs from the accepted list.
+- tool "search" removed
+Affected: existing callers, whose calls fail
+Baseline: still the old list, until the new one is accepted
+Fix: """
+    )

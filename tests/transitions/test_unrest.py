@@ -177,7 +177,22 @@ class TestUnsettled:
         muted = [event for event in timeline.of(EventKind.TOOLSET_CHANGED) if not event.alerts]
         assert len(muted) == 1
         assert timeline.of(EventKind.SETTLED)[0].details["muted"] == 1
-        assert timeline.of(EventKind.SETTLED)[0].level == "warning"  # it is not the accepted list
+        (settled,) = timeline.of(EventKind.SETTLED)
+        assert settled.level == "warning"  # it is not the accepted list, and that is what differs
+        assert settled.details["previous_fingerprint"] == pair("abc")
+        assert [change["kind"] for change in settled.details["diff"]["changes"]] == ["tool-added"]
+
+    def test_unrest_that_ends_in_a_loss_is_as_loud_as_the_loss(self) -> None:
+        timeline = Timeline()
+        timeline.run(HOUR, HEALTHY)
+        views = in_turn(HEALTHY.offering("ab"), HEALTHY)
+        timeline.run(HOUR, lambda _: next(views))
+        timeline.run(timedelta(hours=5), HEALTHY.offering("ab"))
+        (settled,) = timeline.of(EventKind.SETTLED)
+        assert settled.level == "error"
+        assert [change["kind"] for change in settled.details["diff"]["changes"]] == ["tool-removed"]
+        assert timeline.memory
+        assert timeline.memory.incidents[MODERN].opened_at <= settled.at
 
     def test_a_list_that_is_new_at_every_read_is_told_once(self) -> None:
         timeline = Timeline()

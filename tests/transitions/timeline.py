@@ -24,7 +24,7 @@ from driftwatch.model import (
     SurfaceSummary,
     Trigger,
 )
-from driftwatch.toolset import Toolset, diff
+from driftwatch.toolset import Diff, Toolset, diff
 from driftwatch.transitions import (
     Changes,
     Memory,
@@ -341,8 +341,14 @@ class Timeline:
                 pair=shown,
                 algorithm=self.algorithm,
                 diff=diff(toolset(before), toolset(tools)) if differs else None,
+                drift=_drift(state.accepted, tools, shown) if state and state.accepted else None,
             )
         return observed
+
+
+def _drift(accepted: str, tools: str, shown: str) -> Diff | None:
+    before = accepted.partition(":")[2].partition(".")[0]
+    return diff(toolset(before), toolset(tools)) if accepted != shown else None
 
 
 def line(event: Event) -> str:

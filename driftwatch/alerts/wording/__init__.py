@@ -61,4 +61,6 @@ def describe(story: Story, voice: Voice) -> Note:
         return blip(story.first, story.last, voice)
     if story.last.kind is EventKind.SETTLED and (story.last.subject or "").startswith("check:"):
         return check.settled(story.last, voice)
+    if story.last.kind is EventKind.SETTLED and story.last.details.get("diff"):
+        return toolset.settled(story.last, voice)
     return _WORDING.get(story.last.kind, monitor.other)(story.last, voice)

@@ -1,6 +1,7 @@
 """Toolsets: what changed, who breaks, and what came back."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from driftwatch.alerts.text import clip, duration, foreign, joined, label, listed, quoted
 from driftwatch.alerts.wording.calm import value_words
@@ -76,6 +77,22 @@ def returned(event: Event, voice: Voice) -> Note:
     )
     phrase = "toolset is back" if event.details.get("accepted") else "an earlier toolset is back"
     return _note(event, voice, phrase, known)
+
+
+def settled(event: Event, voice: Voice) -> Note:
+    """The toolset is steady again, and is not the accepted one."""
+    lasted = duration(event.at - began(event))
+    return replace(
+        _note(
+            replace(event, before=str(event.details.get("previous_fingerprint"))),
+            voice,
+            "toolset has settled on another list",
+            f"It had been unsteady for {lasted}, since {voice.at(began(event))}.",
+            "This is what differs from the accepted list.",
+        ),
+        tally="settled",
+        since=None,
+    )
 
 
 def blip(first: Event, last: Event, voice: Voice) -> Note:
