@@ -49,7 +49,7 @@ def unheard(exchange: Exchange, *, within_session: bool = False) -> NotChecked |
     if status in _GATEWAY or (status in SERVER_ERROR and error_code(exchange) is None):
         return NotChecked(f"no answer to judge: HTTP {status}", "http-5xx")
     if any(remark.code == "id-wrong" for remark in exchange.remarks):
-        return NotChecked("what came is the answer to another request (mcp/envelope)", "foreign-answer")
+        return NotChecked("what came does not carry the id of the request (mcp/envelope)", "foreign-answer")
     if within_session and status == HTTPStatus.NOT_FOUND and error_code(exchange) != METHOD_NOT_FOUND:
         return NotChecked("the server had lost the session by then (HTTP 404)", "session-lost")
     return None
@@ -74,9 +74,7 @@ def ok(exchange: Exchange) -> bool:
 
 def error_code(exchange: Exchange) -> int | None:
     """The JSON-RPC error code of the answer."""
-    error = exchange.error
-    code = error.get("code") if isinstance(error, dict) else None
-    return code if isinstance(code, int) and not isinstance(code, bool) else None
+    return exchange.error_code
 
 
 def error_data(exchange: Exchange) -> Json:

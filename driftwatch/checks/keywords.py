@@ -163,27 +163,36 @@ def _excerpt(value: Json) -> str:
 
 def dialect(schema: dict[str, Json], revision: str) -> Dialect | None:
     """The dialect of a tool's schema; None for one that is not known here."""
+    return _own(schema, _ANY if position(revision) <= position(_NO_DIALECT_UNTIL) else _NEWEST)
+
+
+def _own(schema: dict[str, Json], otherwise: Dialect) -> Dialect | None:
+    """The dialect that a schema or a part of it declares."""
     declared = schema.get("$schema")
     if not isinstance(declared, str):
-        return _ANY if position(revision) <= position(_NO_DIALECT_UNTIL) else _NEWEST
+        return otherwise
     return next((known for name, known in _BY_NAME.items() if name in declared), None)
 
 
 def misuses(schema: dict[str, Json], pointer: str, of: Dialect) -> Iterator[Misuse]:
     """What a schema has that its dialect does not allow, and references within it to nothing.
 
-    At most MAX_PLACES subschemas are looked at.
+    A part may declare a dialect of its own. At most MAX_PLACES subschemas are looked at.
     """
-    rules = _RULES[of]
-    pending: list[tuple[Json, str]] = [(schema, pointer)]
+    pending: list[tuple[Json, str, Dialect]] = [(schema, pointer, of)]
     nodes: list[tuple[dict[str, Json], str]] = []
     for _ in range(MAX_PLACES):
         if not pending:
             break
-        node, at = pending.pop()
+        node, at, spoken = pending.pop()
         if isinstance(node, dict):
+            own = spoken if node is schema else _own(node, spoken)
+            if own is None:
+                continue
             nodes.append((node, at))
-            yield from _look(node, at, rules, pending)
+            below: list[tuple[Json, str]] = []
+            yield from _look(node, at, _RULES[own], below)
+            pending += [(member, place, own) for member, place in below]
         elif not isinstance(node, bool):
             yield Misuse(at, "keyword", "a schema", node)
     yield from _lost(nodes)

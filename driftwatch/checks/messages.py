@@ -13,7 +13,10 @@ _BATCHES_UNTIL = "2025-03-26"
 
 _ENVELOPE = {
     "id-type": ("The answer changes the type of the request's id.", Severity.HEADS_UP),
-    "id-wrong": ("The answer carries another id: clients go on waiting for one that came.", None),
+    "id-wrong": (
+        "The answer does not carry the request's id: clients go on waiting for one that does.",
+        None,
+    ),
     "id-null": ("The answer carries no id: clients cannot tell which request it belongs to.", None),
     "batch": ("The answer is an array, a form that ended with revision 2025-03-26.", None),
     "result-and-error": ("One answer carries a result and an error; clients differ in which they see.", None),

@@ -215,9 +215,9 @@ def not_an_object(tools: tuple[Tool, ...], revision: str) -> Iterator[Found]:
 def invalid(tools: tuple[Tool, ...], revision: str) -> Iterator[Found]:
     """Keywords with a value that they cannot have, types that do not exist, references to nothing.
 
-    Input and output schemas are judged by the dialect that they declare; without one as 2020-12, and before
-    revision 2025-11-25, which says nothing of dialects, as any draft from 04 on. Unknown keywords are
-    allowed, and references to elsewhere are not looked up.
+    Input and output schemas are judged by the dialect that they declare, and a part by one of its own;
+    without one as 2020-12, and before revision 2025-11-25, which says nothing of dialects, as any draft from
+    04 on. Unknown keywords are allowed, and references to elsewhere are not looked up.
 
     Why it matters:
         Clients hand the schema on as it is. The interfaces of models refuse a request that has one such

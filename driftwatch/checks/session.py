@@ -67,6 +67,7 @@ def stateless(opening: Exchange, openings: tuple[Opening, ...] | Missing) -> Ite
 def ended(
     session: bool,  # noqa: FBT001 - a part's name
     session_visible: bool,  # noqa: FBT001 - a part's name
+    opening: Exchange,
     session_after_end: Exchange | Missing,
     listing: Listing | Missing,
 ) -> Verdict:
@@ -85,7 +86,7 @@ def ended(
         every instance. HTTP 400 is for a request without an id. Make ids of letters and digits, as UUIDs are.
     """
     if not session_visible:
-        return [_invisible()]
+        return [_invisible(opening)]
     if isinstance(session_after_end, Missing):
         if session or session_after_end.code != "no-session":
             return NotChecked.of(session_after_end)
@@ -126,13 +127,16 @@ def _fares_alike(after_end: Exchange, listing: Listing | Missing) -> NotChecked 
     return NotChecked(reason, "same-answer", "tools/pagination")
 
 
-def _invisible() -> Found:
+def _invisible(opening: Exchange) -> Found:
+    empty = opening.header("mcp-session-id") == ""
     return Found(
         code="id-characters",
         subject="Mcp-Session-Id",
-        message="The session's id has characters that a header cannot be trusted to carry.",
+        message="The session's id is empty."
+        if empty
+        else "The session's id has characters that a header cannot be trusted to carry.",
         expected="visible ASCII (0x21 to 0x7E)",
-        measured="other characters",
+        measured="an empty header" if empty else "other characters",
     )
 
 

@@ -126,6 +126,14 @@ class Exchange:
         """The answer's JSON-RPC error object, or None. Where both stand, the error wins."""
         return self.answer.get("error") if isinstance(self.answer, dict) else None
 
+    @property
+    def error_code(self) -> int | None:
+        """The code of that error; ``-32601.0`` is -32601, as it is to clients."""
+        code = self.error.get("code") if isinstance(self.error, dict) else None
+        if isinstance(code, float) and code.is_integer():
+            return int(code)
+        return code if isinstance(code, int) and not isinstance(code, bool) else None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opening:

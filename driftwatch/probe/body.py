@@ -115,7 +115,7 @@ class Body:
         self._remark(answer.remarks)
         self.answer = answer.message
         if answer.message is None:
-            what = "JSON-RPC, but no answer to the request"
+            what = "JSON-RPC without an answer to the request"
             self.fault = Fault(code="no-answer", phase="message", message=what)
 
     async def _takes(self, wanted: Json, first: bytes) -> None:
@@ -165,11 +165,12 @@ class Body:
 
     def _no_answer(self, events: int, reader: SseReader) -> str:
         if self.head.lstrip().startswith((b"{", b"[")):
-            return "the body is labelled as an event stream, but is JSON"
+            return "the body is labelled as an event stream and is JSON"
         if not self.size:
             return "the body is empty"
         later = ", which a client would have to resume (Last-Event-ID)" if reader.resumable else ""
-        return f"the stream ended after {events:,} events without the answer{later}"
+        after = "1 event" if events == 1 else f"{events:,} events"
+        return f"the stream ended after {after} without the answer{later}"
 
     async def _decode(self, raw: bytes) -> message.Decoded:
         if len(raw) > _WORTH_A_THREAD:

@@ -129,9 +129,7 @@ def _listed(exchange: Exchange) -> str:
 
 def error_code(exchange: Exchange) -> int | None:
     """The JSON-RPC error code of the answer."""
-    error = exchange.error
-    code = error.get("code") if isinstance(error, dict) else None
-    return code if isinstance(code, int) and not isinstance(code, bool) else None
+    return exchange.error_code
 
 
 def error_words(exchange: Exchange) -> str:

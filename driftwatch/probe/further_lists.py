@@ -72,5 +72,4 @@ async def read_all(
 
 
 def _is_unknown(exchange: Exchange) -> bool:
-    error = exchange.error
-    return isinstance(error, dict) and error.get("code") == METHOD_NOT_FOUND
+    return exchange.error_code == METHOD_NOT_FOUND

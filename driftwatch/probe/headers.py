@@ -73,7 +73,7 @@ def recorded(headers: Recorded, redactor: Redactor) -> Recorded:
 
 
 def _shown(name: str, value: str, redactor: Redactor) -> str:
-    if name == SESSION_HEADER:
+    if name == SESSION_HEADER and value:
         return f"<{SESSION}>"
     if name == "set-cookie":
         value = _COOKIE.sub(r"\1=<cookie>", value)

@@ -253,7 +253,7 @@ def answer(value: Json, wanted: Json, *, sole: bool) -> Answer:
     responses = [item for item in objects if "result" in item or "error" in item]
     calls = [item for item in objects if "method" in item and "result" not in item and "error" not in item]
     if not responses and not calls:
-        raise NotJsonError("envelope", f"JSON, but no JSON-RPC message: {_kind(value)}")
+        raise NotJsonError("envelope", f"JSON that is no JSON-RPC message: {_kind(value)}")
     requests = [str(item["method"]) for item in calls if item.get("id") is not None]
     if requests:
         said = ", ".join(_shown(name)[:_MAX_QUOTED] for name in requests[:3])
@@ -262,7 +262,7 @@ def answer(value: Json, wanted: Json, *, sole: bool) -> Answer:
         for item in responses:
             if matches(item, wanted, sole and len(responses) == 1):
                 if remark is not None and wanted is not None:
-                    given = json.dumps(item.get("id"))[:_MAX_QUOTED]
+                    given = json.dumps(item["id"])[:_MAX_QUOTED] if "id" in item else "none"
                     message = f"{remark[1]}: {given} instead of {json.dumps(wanted)}"
                     remarks.append(Remark(code=remark[0], message=message))
                 return Answer(_one_outcome(item, remarks), tuple(remarks))
@@ -299,7 +299,7 @@ _MATCHES: tuple[tuple[Callable[[dict[str, Json], Json, bool], bool], tuple[str, 
     (_same, None),
     (_alike, ("id-type", "the answer changes the type of the id")),
     (_anonymous_error, ("id-null", "the error does not say which request it answers")),
-    (_only_one, ("id-wrong", "the only answer carries another id")),
+    (_only_one, ("id-wrong", "the id of the only answer is not that of the request")),
 )
 
 

@@ -145,7 +145,7 @@ def _unusable(exchange: Exchange) -> Outcome:
     code = eras.error_code(exchange)
     versions = eras.supported_versions(exchange)
     if exchange.result is not None and any(remark.code == "id-wrong" for remark in exchange.remarks):
-        what = f"HTTP {status}, but what came is the answer to another request than {asked}"
+        what = f"HTTP {status}, but what came does not carry the id of {asked}"
         return _outcome(exchange, "no-handshake", what)
     if versions:
         what = f"no revision in common: the server lists {', '.join(versions[:10])[:_QUOTED]}"

@@ -67,6 +67,28 @@ def test_a_title_counts_servers_as_the_lists_below_it_do(event: Any, message: Me
     assert told.startswith("[driftwatch] 2 servers: 2 recovered\n\n2 recovered: api, docs\n")
 
 
+def test_a_title_reads_well_whatever_the_number(event: Any, message: Message) -> None:
+    eras = event(
+        EventKind.ERA_CHANGED,
+        server="docs",
+        subject="eras",
+        before="legacy",
+        after="modern",
+        appeared=["modern"],
+        vanished=["legacy"],
+        surfaces=[{"era": "modern", "revision": "2026-07-28", "tools": 37}],
+    )
+    down = event(
+        EventKind.CHANGE,
+        server="api",
+        subject="check:transport/content-type",
+        before="verified",
+        after="failed:html",
+    )
+    title = message(down, eras).splitlines()[0]
+    assert title == "[driftwatch] 2 servers: 1 failed, 1 with other protocol eras"
+
+
 def test_more_servers_than_fit(event: Any, message: Message) -> None:
     checks = [
         event(

@@ -23,6 +23,12 @@ def test_the_older_era_may_refuse_an_unknown_method_with_any_status(status: int)
     assert unknown(refused(UNKNOWN, status, -32601), LEGACY).state is State.VERIFIED
 
 
+@pytest.mark.parametrize(("code", "state"), [(-32601.0, State.VERIFIED), (-32601.5, State.FAILED)])
+def test_a_whole_code_is_an_integer_however_it_is_written(code: float, state: State) -> None:
+    error = {"jsonrpc": "2.0", "id": 1, "error": {"code": code, "message": "Method not found"}}
+    assert unknown(exchange(UNKNOWN, 404, answer=error, size=60)).state is state
+
+
 @pytest.mark.parametrize(
     ("reply", "code"),
     [

@@ -196,6 +196,29 @@ def test_a_schema_with_many_faults_is_one_finding_whose_order_is_not_the_servers
     )
 
 
+PAIR = {"type": "array", "items": [{"type": "string"}, {"type": "string"}]}
+DRAFT_7 = "http://json-schema.org/draft-07/schema#"
+
+
+@pytest.mark.parametrize(
+    ("part", "pointers"),
+    [
+        ({**PAIR, "$id": "urn:pair", "$schema": DRAFT_7}, []),
+        ({"$schema": DRAFT_7, "properties": {"x": PAIR}}, []),
+        ({"$schema": DRAFT_7, "$id": "urn:pair", "minimum": "1"}, ["/properties/pair/minimum"]),
+        ({**PAIR, "$id": "urn:pair"}, ["/properties/pair/items"]),
+        ({**PAIR, "$schema": "https://example.org/own-dialect", "minimum": "1"}, []),
+    ],
+)
+def test_a_part_with_a_dialect_of_its_own_is_judged_by_that(
+    part: dict[str, Json], pointers: list[str]
+) -> None:
+    whole: dict[str, Json] = {"type": "object", "properties": {"pair": part}}
+    known = dialect(whole, "2026-07-28")
+    assert known is not None
+    assert [one.pointer for one in misuses(whole, "", known)] == pointers
+
+
 @pytest.mark.parametrize(
     "endless", [{"anyOf": [1] * 100_000}, {"properties": {f"p{number}": None for number in range(100_000)}}]
 )

@@ -97,6 +97,14 @@ def test_a_server_without_sessions_is_verified_and_says_so() -> None:
 def test_an_id_that_no_header_carries_is_failed_whatever_becomes_of_the_session() -> None:
     result = ended(refused("tools/list", 404), visible=False)
     assert (result.state, result.code) == (State.FAILED, "id-characters")
+    assert result.findings[0].measured == "other characters"
+
+
+def test_an_empty_id_is_told_as_such() -> None:
+    opened = answered("initialize", headers=(("mcp-session-id", ""),))
+    seen = surface(Era.LEGACY, session=True, session_visible=False, opening=opened)
+    (finding,) = judged("session/ended", evidence(seen)).findings
+    assert (finding.message, finding.measured) == ("The session's id is empty.", "an empty header")
 
 
 def test_a_light_probe_leaves_sessions_alone() -> None:

@@ -204,6 +204,13 @@ def test_a_wrong_id_is_taken_only_when_nothing_else_can_be_meant() -> None:
     assert chosen([theirs, {**OURS, "id": 8}]) == (None, ["batch"])
 
 
+@pytest.mark.parametrize(("id_", "given"), [({"id": 7}, "7"), ({"id": None}, "null"), ({}, "none")])
+def test_of_an_answer_with_a_wrong_id_the_remark_says_which(id_: dict[str, Any], given: str) -> None:
+    theirs = {"jsonrpc": "2.0", "result": {}, **id_}
+    (remark,) = answer(theirs, 1, sole=True).remarks
+    assert remark.message == f"the id of the only answer is not that of the request: {given} instead of 1"
+
+
 def test_notifications_and_requests_of_the_server_are_no_answer() -> None:
     assert chosen(NOTE, sole=False) == (None, [])
     assert chosen(PING, sole=False) == (None, ["server-request"])

@@ -297,7 +297,7 @@ def test_the_answer_to_an_earlier_request_is_not_taken_for_a_lack_of_revisions()
     )
     found = outcome.conclude([opening(late)])
     assert found.code == "no-handshake"
-    assert found.message == "HTTP 200, but what came is the answer to another request than initialize"
+    assert found.message == "HTTP 200, but what came does not carry the id of initialize"
 
 
 @pytest.mark.parametrize(

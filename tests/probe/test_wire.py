@@ -255,6 +255,13 @@ async def test_a_session_id_is_handed_out_and_never_recorded(open_wire: Any) -> 
     assert session not in repr([first.exchange, second.exchange])
 
 
+async def test_an_empty_session_id_is_recorded_as_such(open_wire: Any) -> None:
+    reply = http(ANSWER, headers=("content-type: application/json", "Mcp-Session-Id:"))
+    async with serve([ASK, reply]) as server, open_wire(server.url) as wire:
+        exchange = (await wire.send(request())).exchange
+    assert exchange.header("mcp-session-id") == ""
+
+
 async def test_tls_carries_the_same_dialogue_on_one_connection(open_wire: Any) -> None:
     script = [ASK, http(ANSWER), ASK, events(ANSWER), ASK, http(ANSWER)]
     context = intermediate().issue("mcp.test").context()

@@ -106,19 +106,19 @@ ABSENT = {
     "other-json": (
         http(b'{"status":"ok"}'),
         "envelope",
-        "JSON, but no JSON-RPC message: an object with status",
+        "JSON that is no JSON-RPC message: an object with status",
     ),
-    "only-a-notification": (http(NOTE), "no-answer", "JSON-RPC, but no answer to the request"),
+    "only-a-notification": (http(NOTE), "no-answer", "JSON-RPC without an answer to the request"),
     "two-other-answers": (
         http(b'[{"id":7,"result":{}},{"id":8,"result":{}}]'),
         "no-answer",
-        "JSON-RPC, but no",
+        "JSON-RPC without an answer",
     ),
     "events-labelled-json": (http(b"data: %b\n\n" % ANSWER), "json", "not JSON: "),
     "json-labelled-events": (
         http(ANSWER, headers=SSE),
         "no-answer",
-        "the body is labelled as an event stream, but is JSON",
+        "the body is labelled as an event stream and is JSON",
     ),
     "no-events": (events(), "no-answer", "the body is empty"),
     "events-without-the-answer": (
@@ -126,13 +126,18 @@ ABSENT = {
         "no-answer",
         "the stream ended after 2 events without the answer",
     ),
+    "one-event-without-the-answer": (
+        events(NOTE),
+        "no-answer",
+        "the stream ended after 1 event without the answer",
+    ),
     "events-to-be-resumed": (
         chunked(b"id: 1\nretry: 500\ndata:\n\n", headers=SSE),
         "no-answer",
         "the stream ended after 0 events without the answer, which a client would have to resume",
     ),
     "events-that-are-no-json": (events(b"hello", NOTE), "json", "not JSON: "),
-    "events-that-are-no-json-rpc": (events(b"[]"), "envelope", "JSON, but no JSON-RPC message"),
+    "events-that-are-no-json-rpc": (events(b"[]"), "envelope", "JSON that is no JSON-RPC message"),
     "events-in-latin-1": (events(b'{"a":"\xe9"}'), "utf-8", "byte 0xe9 at offset 6"),
     "an-event-cut-in-the-middle": (chunked(b"data: " + ANSWER[:-3], headers=SSE), "json", "not JSON: "),
 }
@@ -232,7 +237,7 @@ async def test_a_length_that_leaves_a_whole_message_is_not_to_blame(open_wire: A
     exchange = await ask(open_wire, http(b'{"jsonrpc":"2.0","method":"notifications/x"}') + b"\r\n\r\nmore")
     assert remarks(exchange) == ["wrong-length"]
     assert exchange.fault is not None
-    assert exchange.fault.message == "JSON-RPC, but no answer to the request"
+    assert exchange.fault.message == "JSON-RPC without an answer to the request"
 
 
 async def test_a_length_of_zero_before_a_body_is_named(open_wire: Any) -> None:

@@ -91,7 +91,7 @@ def era_changed(event: Event, voice: Voice) -> Note:
         server=event.server,
         level=event.level,
         phrase=f"protocol eras changed - {before} -> {after}",
-        tally="eras changed",
+        tally="with other protocol eras",
         lines=(f"Protocol eras: {before} -> {after}", *_rules(event)),
         items=tuple(_surface(item) for item in surfaces),
         since=began(event),
