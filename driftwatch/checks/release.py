@@ -1,6 +1,7 @@
 """What a release changed: the toolset against the one that was accepted, and whether it is one toolset."""
 
 import json
+from collections.abc import Mapping
 
 from driftwatch.checks import reads
 from driftwatch.checks.base import Found, NotChecked, Remembered, Verdict, Verified, check, listed, shown
@@ -109,7 +110,7 @@ def replicas(replicas: Replicas, surfaces: tuple[Surface, ...]) -> Verdict:
         if era in changing:
             remarks.append(VOLATILE)
         elif not found:
-            found += _different_lists(compared[era])
+            found += _different_lists(compared[era], met=_met(compared, era))
     own = compared.get(replicas.era)
     if own is None:
         remarks.append("the tool list is incomplete: only names and versions were compared")
@@ -215,7 +216,13 @@ def _same_order(compared: Reads) -> bool:
     return all(read.names == first for read in compared.every if read.agrees(compared.first))
 
 
-def _different_lists(compared: Reads) -> list[Found]:
+def _met(compared: Mapping[Era, Reads], era: Era) -> Era | None:
+    """Whose clients meet the lists of one era; None where those of another one are given them too."""
+    pairs = compared[era].pairs
+    return era if all(other is era or pairs.isdisjoint(compared[other].pairs) for other in compared) else None
+
+
+def _different_lists(compared: Reads, met: Era | None) -> list[Found]:
     difference, surface = compared.difference, compared.surface
     if difference is None:
         return []
@@ -227,10 +234,12 @@ def _different_lists(compared: Reads) -> list[Found]:
             severity=Severity.WILL_BREAK if must else None,
             code="definitions-differ" if whole else "tools-differ",
             subject="tools/list",
-            message=f"Connections made within seconds show different tools: {_line(difference.summary)}.",
+            message="Connections made within seconds are given different instructions."
+            if {change.kind for change in difference.changes} == {"instructions"}
+            else f"Connections made within seconds show different tools: {_line(difference.summary)}.",
             expected="the same list on every connection",
             measured=f"{len(compared.pairs)} lists in {_reads(compared)}",
-            era=surface.era,
+            era=met,
         )
     ]
 

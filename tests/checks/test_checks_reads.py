@@ -1,5 +1,6 @@
 """release/replicas and release/stable-listing: which of them speaks, and what about."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -101,6 +102,25 @@ def test_instances_with_other_tools_break_the_rule_of_2026_07_28() -> None:
     assert "tool removed" in finding.message
     assert finding.measured == "2 lists in 4 reads"
     assert finding.era is Era.MODERN
+
+
+@pytest.mark.parametrize(("legacy", "era"), [(FULL, None), (LESS, None), (REWORDED, Era.MODERN)])
+def test_instances_that_show_their_lists_in_both_eras_are_met_by_every_client(
+    legacy: tuple[Json, ...], era: Era | None
+) -> None:
+    seen = evidence(
+        twice(),
+        twice(legacy, era=Era.LEGACY, first=legacy),
+        replicas=Replicas(era=Era.MODERN, instances=(instance(), instance(LESS)), unanswered=()),
+    )
+    assert [finding.era for finding in judged("release/replicas", seen).findings] == [era]
+
+
+def test_instances_that_differ_in_their_instructions_alone_show_the_same_tools() -> None:
+    other = replace(instance(), instructions="Ask first.")
+    (finding,) = results(twice(), instance(), other)[0].findings
+    assert finding.message == "Connections made within seconds are given different instructions."
+    assert finding.code == "definitions-differ"
 
 
 def test_older_revisions_have_no_such_rule() -> None:
@@ -222,7 +242,7 @@ def of_both_eras(
 def test_eras_and_fingerprints_are_not_compared_where_instances_answer_in_turn() -> None:
     replicas, stable, compared, eras = of_both_eras(LESS, FULL, instance(), instance())
     assert states(replicas, stable) == [(State.OBSERVED_RISK, "tools-differ"), QUIET]
-    assert replicas.findings[0].era is Era.LEGACY
+    assert replicas.findings[0].era is None  # which instance answers in which era is chance
     for result in (compared, eras):
         assert (result.state, result.code, result.cause) == (
             State.NOT_CHECKED,
