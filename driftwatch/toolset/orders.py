@@ -43,7 +43,7 @@ _END = (
 """What a noun of its own is followed by: "any tool when", not "any tool output"."""
 _ANY_TOOL = (
     rf"(?:(?:(?:any|all|every|each|the|your|of)\s+)*(?:others?|another|different|alternative|competing|built-?in|"
-    rf"native)(?:\s+[\w-]+){{0,2}}?\s+{_TOOLS}{_END}|(?:any|all|every|each|your)(?:\s+[\w-]+){{0,2}}?\s+{_TOOL}{_END})"
+    rf"native)(?:\s+[\w'-]+){{0,2}}?\s+{_TOOLS}{_END}|(?:any|all|every|each|your)(?:\s+[\w-]+){{0,2}}?\s+{_TOOL}{_END})"
 )
 _THIS_TOOL = (
     rf"(?:(?:this|these|it){_END}|(?:this|these|our|the)(?:\s+[\w-]+){{0,2}}?\s+(?:{_TOOL}|functions?)\b|"
@@ -73,6 +73,7 @@ _SAID = (
     r"(?:(?:the|of|other|its)\s+){0,2}(?:all|any|every|your|their|previous|prior|earlier|above|safety|system)\s+"
     r"(?:(?:the|your|of|these|previous|prior|earlier|above|safety|system|other)\s+){0,3}"
     r"(?:prompts?|rules|polic(?:y|ies)|restrictions?|constraints?)\b|"
+    r"(?:[\w']+\s+){0,4}instructions\s+(?:from|of|by)\s+(?:the\s+)?(?:users?|system|developers?)\b|"
     r"(?:everything|anything|all|whatever|what)\s+(?:(?:above|before|earlier)(?=\s*(?:[^\w\s]|$)|\s+and\b)|"
     r"you(?:'ve|\s+(?:were|are|have|know|knew|learn|learned|think|believe))\b|"
     r"(?:the\s+)?(?:users?|they|he|she)\s+(?:says?|said|asks?|asked|wants?|wanted|tells?|told)\b))"
@@ -91,8 +92,9 @@ _VERB = (
     r"(?:read|run)(?!\s*(?:[^\w\s]|$)|\s+(?:and|at|by|for|from|in|into|on|or|to|with)\b)|"
     # What a tool does with its data as well: an order where it is about the dialogue.
     r"(?:add|append|attach|display|download|fetch|get|include|insert|keep|list|load|log|output|post|print|provide|put|"
-    r"remove|replace|return|save|set|show|skip|store|submit|wait|write)\s[^.!?;]{0,60}\b(?:you|your|users?|"
+    r"remove|replace|return|save|set|show|skip|store|submit|wait|write)\s[^.!?;]{0,60}(?:\b(?:you|your|users?|"
     r"conversation|prompts?|context|passwords?|credentials?|secrets?|answers?|repl(?:y|ies)|responses?|tools?)|"
+    r"(?<=\s)~/\.?)|"
     r"be\s+(?:called|used|run|invoked|preferred|told|shown|mentioned|revealed|disclosed)"
     r")\b"
 )
@@ -147,7 +149,7 @@ RULES = (
         "ignore egard",
         "ignore|disregard",
         rf"\w+\s+(?:{_SAID}|(?:(?:all|any|every)\s+(?:the\s+|of\s+the\s+)?)?(?:all|any|every|other|competing)"
-        rf"(?:\s+[\w-]+){{0,2}}?\s+{_TOOL}(?:{_END}|\s+of\b)|(?:the|your)\s+(?:user|human)(?:'s\s+(?:requests?|wishes|questions?|objections?)"
+        rf"(?:\s+[\w-]+){{0,2}}?\s+{_TOOL}(?:{_END}|\s+of\b)|the\s+[\w-]+(?:\s+[\w-]+)?\s+{_TOOL}{_END}|(?:the|your)\s+(?:user|human)(?:'s\s+(?:requests?|wishes|questions?|objections?)"
         r"|(?=\s*(?:[.,;!]|$)|\s+(?:and|if|when)\b))|"
         r"(?:(?:all|any|the|your)\s+)*(?:previous|prior|earlier|above|preceding)\s+(?:context|conversations?)\b)",
     ),
@@ -175,9 +177,16 @@ RULES = (
     _rule(
         "do not use",
         "not n't dont never avoid refrain",
-        rf"{_DO_NOT}\s+{_ADVERB}(?:{_CALLING}\s+(?:any|other|another|the|your|all)|trust\s+\w+)",
-        rf"{_DO_NOT}\s+{_ADVERB}(?:{_CALLING}|trust)\s+(?:{_ANY_TOOL}|the\s+[\w-]+(?:\s+[\w-]+)?\s+{_TOOL}{_END}|"
+        rf"{_DO_NOT}\s+{_ADVERB}(?:{_CALLING}\s+(?:any|other|another|the|your|all)|"
+        r"(?:trust|follow|obey)\s+\w+)",
+        rf"{_DO_NOT}\s+{_ADVERB}(?:{_CALLING}|(?:trust|follow|obey)(?:\s+\w+\s+(?:from|of|by))?)\s+(?:"
+        rf"{_SAID}|{_ANY_TOOL}|the\s+[\w-]+(?:\s+[\w-]+)?\s+{_TOOL}{_END}|"
         rf"the\s+user{_END})",
+    ),
+    _rule(
+        "do not use",
+        "not n't dont never avoid refrain",
+        rf"{_DO_NOT}\s+{_ADVERB}(?:call|calling|invoke|invoking)\s+\w+_\w+",
     ),
     _rule(
         "do not use",
@@ -188,7 +197,8 @@ RULES = (
     _rule(
         "no other",
         "other",
-        rf"no\s+other\s+{_TOOLS}\s+(?:may|can|should|must|shall)\s+be\s+(?:called|used|run|invoked)",
+        rf"(?:no\s+other\s+{_TOOLS}\s+(?:may|can|should|must|shall)|other\s+{_TOOL}\s+(?:may|should|must|shall)\s+"
+        r"(?:not|never))\s+be\s+(?:called|used|run|invoked)",
     ),
     _rule("before any other", "before", rf"before\s+{_ANYTHING}", rf"before\s+{_ANYTHING_ELSE}"),
     _rule(
