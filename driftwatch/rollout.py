@@ -20,7 +20,7 @@ from driftwatch.deploys import DeployOutcome, Look, Phase, Progress, Rules, attr
 from driftwatch.model import DeployState, Depth, Era, Event, EventKind, Json, Level, Release, Report, State
 from driftwatch.store.ports import DeliveryPlan, DeployRun, Reader, RunRecord, Tx
 from driftwatch.transitions import Changes, Incident, Memory, Policy
-from driftwatch.transitions.values import ENDPOINT
+from driftwatch.transitions.values import ENDPOINT, ERAS, INSTANCES_DIFFER, REPLICAS
 
 HELD_LONGER = timedelta(minutes=1)
 """What is told leaves this long after the time of its run is up, even if nobody lets it go."""
@@ -85,7 +85,8 @@ def follow(tx: Tx, read: Read) -> Changes:
     changes, doubts = Changes(), list[str]()
     if progress.latest:
         changes = read.decide(policy=_as_confirmations(read.policy, rules.reads))
-        doubts = _doubts(_after(read, changes), progress)
+        after = _after(read, changes)
+        doubts, progress = _doubts(after, progress), _with_eras(progress, after)
     phase = deploys.phase(progress, rules, now, pending=bool(doubts))
     if phase is Phase.UNSETTLED:
         changes = read.decide(
@@ -105,7 +106,7 @@ def follow(tx: Tx, read: Read) -> Changes:
         events=(*deploy.events, *(event.id for event in changes.events if event.alerts)),
     )
     if phase is Phase.READING:
-        deep = not progress.thorough or any(subject.startswith("check:") for subject in doubts)
+        deep = not progress.thorough or any(not subject.startswith("toolset:") for subject in doubts)
         depth = Depth.FULL if deep else Depth.LIGHT
         at = deploys.next_read(progress, rules, now)
         _read_again(tx, deploy, read, at=at, depth=depth)
@@ -158,12 +159,12 @@ def _end(tx: Tx, read: Read, deploy: DeployRun, changes: Changes, phase: Phase) 
         run=read.run.id,
     )
     blip = None if progress.changed or events else _blip(tx, server, progress)
-    news = not events and (read.settings.on_unchanged or blip or state is DeployState.INCONCLUSIVE)
+    news = not events and (read.settings.on_unchanged or blip or state is not DeployState.SETTLED)
     over = Event(
         id=str(uuid.uuid5(uuid.UUID(read.run.id), EventKind.DEPLOYED)),
         server=server,
         kind=EventKind.DEPLOYED,
-        level=Level.WARNING if state is DeployState.INCONCLUSIVE else Level.INFO,
+        level=Level.INFO if state is DeployState.SETTLED else Level.WARNING,
         alerts=bool(news),
         at=now,
         run=read.run.id,
@@ -227,8 +228,17 @@ def _look(report: Report, in_doubt: Mapping[Era, str | None]) -> Look:
             for era, other in in_doubt.items()
             if other is not None
         },
-        in_doubt=bool(in_doubt),
+        in_doubt=bool(in_doubt) or transitions.value_of(report.result(REPLICAS)) in INSTANCES_DIFFER,
     )
+
+
+def _with_eras(progress: Progress, after: Memory) -> Progress:
+    """The progress with the eras that this read counts as spoken."""
+    state = after.states.get(ERAS)
+    if state is None:
+        return progress
+    spoken = state.pending or state.confirmed
+    return replace(progress, eras={**progress.eras, spoken: progress.eras.get(spoken, 0) + 1})
 
 
 def _as_confirmations(policy: Policy, reads: int) -> Policy:
@@ -252,9 +262,9 @@ def _doubts(memory: Memory, progress: Progress) -> list[str]:
 
 
 def _disagreeing(progress: Progress) -> dict[str, dict[str, int]]:
-    """The values of each toolset that was read with several."""
+    """The values of each toolset that was read with several, and the eras where those differ."""
     subjects = {subject for answer in progress.answers for subject in answer.toolsets}
-    spoken = {subject: progress.spoken(subject) for subject in sorted(subjects)}
+    spoken = {subject: progress.spoken(subject) for subject in sorted(subjects)} | {ERAS: dict(progress.eras)}
     return {subject: values for subject, values in spoken.items() if len(values) > 1}
 
 

@@ -63,7 +63,7 @@ class Look:
     also: Mapping[str, str] = field(default_factory=dict)
     """The pairs of other lists that the same read was shown, by subject."""
     in_doubt: bool = False
-    """Whether it was shown several: then it agrees with nothing."""
+    """Whether it was shown several, or met instances that differ: then it agrees with nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +96,10 @@ class Progress:
     """One of them was a full probe."""
     returned: bool = False
     """The latest answer is one that another had replaced."""
+    in_doubt: bool = False
+    """The latest read met instances that differ."""
+    eras: Mapping[str, int] = field(default_factory=dict)
+    """How often each set of eras was spoken."""
     latest: Mapping[str, str] = field(default_factory=dict)
     answers: tuple[Answer, ...] = ()
     """In the order in which they came first."""
@@ -111,6 +115,8 @@ class Progress:
             "agreeing": self.agreeing,
             "thorough": self.thorough,
             "returned": self.returned,
+            "in_doubt": self.in_doubt,
+            "eras": dict(self.eras),
             "latest": dict(self.latest),
             "answers": [
                 {"toolsets": dict(answer.toolsets), "times": answer.times} for answer in self.answers
@@ -155,7 +161,7 @@ class Progress:
 def advance(progress: Progress, look: Look) -> Progress:
     """Let one read count."""
     answer = look.toolsets or ({ROOT: look.root} if look.root == progress.root else {})
-    progress = replace(progress, reads=progress.reads + 1)
+    progress = replace(progress, reads=progress.reads + 1, in_doubt=look.in_doubt)
     if not answer:
         return replace(progress, agreeing=0, thorough=False, latest={})
     known = [each.toolsets for each in progress.answers]
@@ -197,7 +203,7 @@ def phase(progress: Progress, rules: Rules, now: datetime, *, pending: bool = Fa
         return Phase.READING
     if not progress.latest:
         return Phase.LOST
-    return Phase.UNSETTLED if len(progress.answers) > 1 else Phase.UNSURE
+    return Phase.UNSETTLED if len(progress.answers) > 1 or progress.in_doubt else Phase.UNSURE
 
 
 def next_read(progress: Progress, rules: Rules, now: datetime) -> datetime:

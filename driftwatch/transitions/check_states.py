@@ -12,6 +12,7 @@ from driftwatch.transitions.confirmation import (
     Step,
     adopt,
     advance,
+    put_off,
     unblocked,
     wait,
 )
@@ -19,6 +20,7 @@ from driftwatch.transitions.ledger import Ledger, Verdict
 from driftwatch.transitions.memory import SubjectState
 from driftwatch.transitions.values import (
     ARITHMETIC,
+    ERAS,
     ERAS_DIFFER,
     EXPIRY,
     FINGERPRINT,
@@ -50,6 +52,10 @@ def observe_check(ledger: Ledger, result: Result, causes: Causes) -> None:
         _rebase(ledger, state, sighting)
     elif doubt.agrees_by_chance(ledger, state, result):
         ledger.keep(replace(state, last_observed_at=ledger.at))
+    elif doubt.agrees_with_others(ledger, state, result):
+        ledger.keep(wait(put_off(state), sighting))
+    elif doubt.hangs_on_eras(ledger, result) and doubt.eras_unclear(ledger):
+        ledger.keep(wait(state, sighting))
     elif not sighting.decides:
         ledger.too_light.add(state.subject)
         ledger.keep(replace(state, last_observed_at=ledger.at) if state.blocked_by else wait(state, sighting))
@@ -105,10 +111,12 @@ def skip_for_depth(ledger: Ledger, result: Result) -> bool:
 def sighting_of(ledger: Ledger, result: Result) -> Sighting:
     """A result as an observation of its subject."""
     by_date = result.check in ARITHMETIC and result.state is not State.NOT_CHECKED
+    # That eras have changed explains at once why a rule applies no more, or applies now.
+    explained = ERAS in ledger.told and doubt.hangs_on_eras(ledger, result)
     return Sighting(
         value=value_of(result),
         at=ledger.at,
-        needed=1 if by_date else doubt.needed(ledger, check_subject(result.check)),
+        needed=1 if by_date or explained else doubt.needed(ledger, check_subject(result.check)),
         decides=doubt.decides(ledger) or value_of(result) != ERAS_DIFFER,
         version=result.version,
         settings=ledger.settings,

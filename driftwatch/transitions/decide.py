@@ -6,7 +6,8 @@ from dataclasses import replace
 from datetime import datetime
 from types import MappingProxyType
 
-from driftwatch.model import Era, EventKind, Report, State, Trigger
+from driftwatch.model import Era, EventKind, Report, Result, State, Trigger
+from driftwatch.transitions import doubt
 from driftwatch.transitions.causes import Causes
 from driftwatch.transitions.certificates import (
     follow_certificate,
@@ -62,18 +63,23 @@ def decide(
         unsettled=unsettled,
     )
     causes = Causes(report)
+    of_eras = list[Result]()
     for result in causes.roots_first():
         root = causes.root(result)
         if skip_for_depth(ledger, result):
             continue
         if root is not None:
             block(ledger, result, root)
+        elif doubt.hangs_on_eras(ledger, result):
+            of_eras.append(result)
         elif not follows_toolsets(ledger, result) and not follows_certificate(ledger, result):
             observe_check(ledger, result, causes)
     for subject in sorted(toolsets):
         observe_toolset(ledger, toolsets[subject])
     follow_toolsets(ledger, causes)
     observe_eras(ledger, unclear)
+    for result in of_eras:
+        observe_check(ledger, result, causes)
     if dates:
         _note_gap(ledger)
     observe_certificate(ledger, dates=dates)

@@ -4,7 +4,22 @@ from driftwatch.model import Depth, Result, State
 from driftwatch.transitions.confirmation import NO_WAIT
 from driftwatch.transitions.ledger import Ledger
 from driftwatch.transitions.memory import SubjectState
-from driftwatch.transitions.values import CHANGES, LISTS_DIFFER, REPLICAS, STABLE_LISTING, check_subject
+from driftwatch.transitions.values import (
+    CHANGES,
+    ERA_COVERAGE,
+    ERAS,
+    INSTANCES_DIFFER,
+    LISTS_DIFFER,
+    NOT_APPLICABLE,
+    REPLICAS,
+    STABLE_LISTING,
+    check_subject,
+    eras_value,
+    value_of,
+)
+
+_OF_ERAS = frozenset({ERA_COVERAGE, "mcp/protocol-version"})
+"""Checks of what the very eras and revisions are, which apply to every one of them."""
 
 
 def decides(ledger: Ledger) -> bool:
@@ -18,6 +33,25 @@ def in_turn(ledger: Ledger) -> bool:
     return _is_or_may_be(ledger, REPLICAS, LISTS_DIFFER)
 
 
+def eras_in_turn(ledger: Ledger) -> bool:
+    """Whether instances that speak different eras or revisions answer in turn, as far as is known."""
+    return _is_or_may_be(ledger, REPLICAS, INSTANCES_DIFFER)
+
+
+def eras_unclear(ledger: Ledger) -> bool:
+    """Whether it is open which eras the server speaks: then what hangs on them is no change either."""
+    state = ledger.state(ERAS)
+    return eras_in_turn(ledger) or (state is not None and (state.pending is not None or state.flapping))
+
+
+def hangs_on_eras(ledger: Ledger, result: Result) -> bool:
+    """Whether a check shows another value because another era or revision is spoken."""
+    state, value = ledger.state(check_subject(result.check)), value_of(result)
+    if state is None or (value == state.confirmed and state.pending is None):
+        return False
+    return result.check in _OF_ERAS or NOT_APPLICABLE in {value, state.confirmed, state.pending}
+
+
 def restless(ledger: Ledger) -> bool:
     """Whether a light probe says nothing about a list: another one answers, or it changes every time."""
     return in_turn(ledger) or _is_or_may_be(ledger, STABLE_LISTING, CHANGES)
@@ -26,15 +60,23 @@ def restless(ledger: Ledger) -> bool:
 def needed(ledger: Ledger, subject: str) -> int:
     """How many observations must agree; instances that differ may agree a few times by chance."""
     state = ledger.state(subject)
-    return ledger.policy.confirm * (2 if state is not None and state.confirmed in LISTS_DIFFER else 1)
+    return ledger.policy.confirm * (2 if state is not None and state.confirmed in INSTANCES_DIFFER else 1)
 
 
 def agrees_by_chance(ledger: Ledger, state: SubjectState, result: Result) -> bool:
     """Whether instances that differed a moment ago may be the same ones still, although they agree now."""
-    if state.pending not in LISTS_DIFFER or state.pending_since is None:
+    if state.pending not in INSTANCES_DIFFER or state.pending_since is None:
         return False
     moment = 2 * max(ledger.policy.confirm_delays, default=NO_WAIT)
     return result.state is State.VERIFIED and ledger.at - state.pending_since <= moment
+
+
+def agrees_with_others(ledger: Ledger, state: SubjectState, result: Result) -> bool:
+    """Whether instances agree within this probe, but not with the probe before: that begins a new count."""
+    eras = ledger.state(ERAS)
+    if state.confirmed not in INSTANCES_DIFFER or result.state is not State.VERIFIED or eras is None:
+        return False
+    return eras_value(surface.era for surface in ledger.report.surfaces) != (eras.pending or eras.confirmed)
 
 
 def _is_or_may_be(ledger: Ledger, check: str, values: frozenset[str]) -> bool:

@@ -9,7 +9,7 @@ from driftwatch.transitions.changes import ConfirmProbe
 from driftwatch.transitions.confirmation import OTHERS, departures, known_values
 from driftwatch.transitions.ledger import Ledger
 from driftwatch.transitions.memory import REPROBE_WINDOW, SubjectState
-from driftwatch.transitions.values import LISTS_DIFFER, REPLICAS, check_subject
+from driftwatch.transitions.values import INSTANCES_DIFFER, REPLICAS, check_subject
 
 _IN_TURN = 2
 """Departures from the confirmed value after which one return does not end the series of re-probes."""
@@ -34,7 +34,7 @@ def plan(ledger: Ledger, now: datetime) -> ConfirmProbe | None:
 
 def _due(ledger: Ledger, state: SubjectState, now: datetime) -> datetime | None:
     if state.pending is None:
-        return _while_in_turn(ledger, state, now) or _while_lists_differ(ledger, state, now)
+        return _while_in_turn(ledger, state, now) or _while_instances_differ(ledger, state, now)
     if state.flapping and (state.pending in known_values(state) or OTHERS in state.turns):
         return None  # It would be muted, or will be another one next time: the regular probes will do.
     if state.pending_since is None:
@@ -79,9 +79,9 @@ def _to_decide(ledger: Ledger, state: SubjectState, due: datetime) -> datetime |
     return due if departures(state) < _IN_TURN or _may_watch(ledger) else None
 
 
-def _while_lists_differ(ledger: Ledger, state: SubjectState, now: datetime) -> datetime | None:
+def _while_instances_differ(ledger: Ledger, state: SubjectState, now: datetime) -> datetime | None:
     """Instances that differ mostly do so during a rollout: for a while, every probe asks for a full one."""
-    if state.subject != check_subject(REPLICAS) or state.confirmed not in LISTS_DIFFER:
+    if state.subject != check_subject(REPLICAS) or state.confirmed not in INSTANCES_DIFFER:
         return None
     recent = now - state.confirmed_since < ROLLOUT and state.subject in ledger.too_light
     delays = ledger.policy.confirm_delays

@@ -119,6 +119,8 @@ def observe_eras(ledger: Ledger, unclear: Collection[Era]) -> None:
     """Let the eras in which the server spoke count; silence is none.
 
     An era in ``unclear`` counts as spoken when it was so far: an overloaded gateway has not ended an era.
+    While instances that speak different ones may answer in turn, none of them counts, and only a full probe
+    can tell those from a change.
     """
     spoken = {surface.era for surface in ledger.report.surfaces}
     if not spoken:
@@ -127,10 +129,22 @@ def observe_eras(ledger: Ledger, unclear: Collection[Era]) -> None:
     if state is not None:
         spoken |= {era for era in unclear if era in eras_of(state.confirmed)}
     value = eras_value(spoken)
-    sighting = Sighting(value=value, at=ledger.at, needed=ledger.policy.confirm, settings=ledger.settings)
+    sighting = Sighting(
+        value=value,
+        at=ledger.at,
+        needed=ledger.policy.confirm,
+        decides=doubt.decides(ledger),
+        settings=ledger.settings,
+    )
+    waits = doubt.eras_in_turn(ledger) and ERAS not in ledger.unsettled
     ledger.seen.add(ERAS)
+    if not sighting.decides:
+        ledger.too_light.add(ERAS)
     if state is None:
-        _begin(ledger, ERAS, value)
+        if not waits:
+            _begin(ledger, ERAS, value)
+    elif waits:
+        ledger.keep(wait(state, sighting))
     elif value != state.confirmed and state.settings != ledger.settings:
         ledger.rebase(state, replace(adopt(state, sighting, ledger.at), accepted=value), over=True)
     else:
@@ -139,6 +153,8 @@ def observe_eras(ledger: Ledger, unclear: Collection[Era]) -> None:
             step = Step(step.before, replace(step.after, accepted=value), step.outcome)
             ledger.confirm(step, _eras_verdict(ledger.report, step))
         else:
+            if ERAS in ledger.unsettled:
+                step = take_turns(step, ledger.unsettled[ERAS])
             _settle_or_keep(ledger, step)
 
 

@@ -20,11 +20,19 @@ LISTS_DIFFER = frozenset(
 )
 """Its values where they answer with different lists."""
 
+INSTANCES_DIFFER = LISTS_DIFFER | frozenset(
+    f"{State.OBSERVED_RISK}:{code}" for code in ("eras-differ", "revisions-differ")
+)
+"""Its values where they answer with different lists, eras or revisions."""
+
 STABLE_LISTING = "release/stable-listing"
 """The check that shows a list that changes at every read."""
 
 CHANGES = frozenset({f"{State.OBSERVED_RISK}:volatile"})
 """Its values where it does."""
+
+ERA_COVERAGE = "mcp/era-coverage"
+"""The check that shows who is left out by the eras that are spoken."""
 
 ERAS_DIFFER = f"{State.OBSERVED_RISK}:eras-differ"
 """The value of mcp/era-coverage where the lists of two eras are not the same."""

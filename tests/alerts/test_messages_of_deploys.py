@@ -100,6 +100,13 @@ dw:1fdf6801
     )
 
 
+def test_a_release_after_which_answers_still_differ_is_not_called_unchanged(event: Any) -> None:
+    said = message(over(event, Level.WARNING, state="unsettled", verdict="unsettled", reads=14))
+    title, _, line, *_ = said.splitlines()
+    assert title == "[driftwatch] api-prod: not settled - answers differ after release v42"
+    assert line == "Which of them the release left is not known: 14 reads, and they do not agree."
+
+
 def test_replicas_that_disagree_after_a_release(event: Any) -> None:
     unsettled = event(
         EventKind.UNSETTLED,

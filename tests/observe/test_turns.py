@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -91,6 +92,8 @@ class Balanced:
 
     mcp: Mcp
     instances: list[Tools] = field(default_factory=lambda: [OLD])
+    spoken: list[dict[str, Any]] = field(default_factory=lambda: [{}])
+    """How each instance differs in what it speaks."""
     turn: Turn = lambda _, __, ___: 0
     connection: int = 0
     once: Callable[[int], Tools] | None = None
@@ -98,6 +101,7 @@ class Balanced:
     reads: Iterator[int] = field(default_factory=count)
 
     def __post_init__(self) -> None:
+        self.speaks = {name: getattr(self.mcp, name) for name in ("modern", "legacy", "revisions")}
         self.mcp.greet = self._greet
         self.mcp.before = self._choose
 
@@ -113,6 +117,8 @@ class Balanced:
             begins = f"s3cret-session-{mcp.issued + 1}"
             turn = self.turn(incoming, self.connection, begins)
             mcp.tools = self.instances[turn % len(self.instances)]
+            for name, value in {**self.speaks, **self.spoken[turn % len(self.spoken)]}.items():
+                setattr(mcp, name, value)
         return None
 
 
@@ -305,3 +311,59 @@ async def test_a_deploy_that_leaves_instances_behind_has_not_settled(tmp_path: P
         assert outcome.state is DeployState.UNSETTLED
         assert about_tools(told) == []
         assert {event.subject for event in told} == {"check:release/replicas"}
+
+
+SPOKEN: dict[str, list[dict[str, Any]]] = {
+    "one-without-modern": [{}, {"modern": False}],
+    "one-without-legacy": [{}, {"legacy": False}],
+    "one-of-each": [{"modern": False}, {"legacy": False}],
+    "older-revision": [{}, {"revisions": ("2024-11-05",)}],
+    "one-of-three": [{}, {}, {"modern": False}],
+}
+SPOKEN_IN_TURN = [
+    *((spoken, "connection") for spoken in SPOKEN),
+    *((spoken, "half-of-connections") for spoken in list(SPOKEN)[:-1]),
+]
+
+
+@pytest.mark.parametrize(("spoken", "turn"), SPOKEN_IN_TURN)
+async def test_instances_that_speak_otherwise_are_told_as_that_and_as_no_change_of_eras(
+    tmp_path: Path, spoken: str, turn: str
+) -> None:
+    async with watching(tmp_path) as watch:
+        watch.server.spoken, watch.server.turn = SPOKEN[spoken], TURNS[turn]()
+        told = await watch.watch(3 * HOUR)
+        assert {event.subject for event in told} == {"check:release/replicas"}, lines(told)
+        watch.server.spoken = [{}]
+        told = await watch.watch(3 * HOUR)
+        assert lines(told) == ["recovery check:release/replicas: verified"]
+
+
+@pytest.mark.parametrize("spoken", ["one-without-modern", "one-without-legacy"])
+async def test_an_era_that_every_instance_has_lost_is_told_once_with_what_hangs_on_it(
+    tmp_path: Path, spoken: str
+) -> None:
+    async with watching(tmp_path) as watch:
+        watch.server.spoken, watch.server.turn = SPOKEN[spoken], TURNS["connection"]()
+        await watch.watch(2 * HOUR)
+        watch.server.spoken = SPOKEN[spoken][1:]
+        told = await watch.watch(2 * HOUR)
+        assert {event.subject for event in told} <= {
+            *("eras", "check:release/replicas", "check:mcp/era-coverage")
+        }
+        assert len({event.run for event in told}) == 1
+        assert sum(event.kind is EventKind.ERA_CHANGED for event in told) == 1
+
+
+@pytest.mark.parametrize(("spoken", "turn"), SPOKEN_IN_TURN)
+async def test_a_deploy_that_leaves_instances_of_other_eras_behind_has_not_settled(
+    tmp_path: Path, spoken: str, turn: str
+) -> None:
+    async with watching(tmp_path) as watch:
+        watch.server.spoken, watch.server.turn = SPOKEN[spoken], TURNS[turn]()
+        release = watch.deploy()
+        told = await watch.watch(HOUR / 10)
+        with watch.store.read() as reader:
+            (outcome,) = reader.deploy(release.id)
+        assert outcome.state is DeployState.UNSETTLED
+        assert {event.subject for event in told} == {"check:release/replicas"}, lines(told)

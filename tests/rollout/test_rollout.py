@@ -3,7 +3,7 @@ from collections.abc import Iterator
 import pytest
 
 from driftwatch.deploys import DeployOutcome
-from driftwatch.model import DeployState, DeployVerdict, Depth, Event, EventKind
+from driftwatch.model import DeployState, DeployVerdict, Depth, Era, Event, EventKind
 from tests.rollout.scene import SECOND, Scene, scene, seen
 from tests.store.world import MINUTE
 
@@ -90,6 +90,18 @@ def test_a_release_after_which_a_server_is_still_down_is_told_although_nothing_c
     (event,) = told(it)[before:]
     assert event.kind is EventKind.DEPLOYED
     assert outcome(it).events == (event.id,)
+
+
+def test_eras_that_differ_when_the_time_is_up_are_told_and_nothing_else(it: Scene) -> None:
+    both = seen("d").offering("abcd", Era.LEGACY)
+    it.announce()
+    it.read_on("d", both, "d", both)
+    it.clock.advance(2 * MINUTE)
+    it.read_on("d")
+    (event,) = told(it)
+    assert event.details["values"] == {"modern": 3, "modern+legacy": 2}
+    assert (event.kind, event.subject) == (EventKind.UNSETTLED, "eras")
+    assert outcome(it).verdict is DeployVerdict.UNSETTLED
 
 
 def test_answers_that_differ_when_the_time_is_up_are_told_with_their_counts(it: Scene) -> None:

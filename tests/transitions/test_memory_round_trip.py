@@ -67,7 +67,7 @@ def test_a_long_and_restless_history_is_read_back_as_it_was_applied(store: Store
         (3, down("refused"), FULL),
         (3, BROKEN, LIGHT),
         (2, HEALTHY.offering("abd"), FULL),
-        (4, HEALTHY.offering("abc", Era.LEGACY), LIGHT),
+        (4, HEALTHY.offering("abc", Era.LEGACY), FULL),
         *((3, view, LIGHT) for view in (BROKEN, HEALTHY) * 4),
         (3, replace(HEALTHY.offering("abd"), leaf="one", ends=START + timedelta(days=3)), FULL),
         (35, replace(HEALTHY, leaf="two", ends=START + timedelta(days=90)), FULL),

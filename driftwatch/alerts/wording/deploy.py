@@ -19,6 +19,8 @@ def deployed(event: Event, voice: Voice) -> Note:
         return _inconclusive(event, voice)
     if event.details.get("told"):
         return _told(event)
+    if event.details.get("state") == "unsettled":
+        return _unsettled(event)
     of = _release(event, "of")
     return Note(
         server=event.server,
@@ -87,6 +89,19 @@ def _inconclusive(event: Event, voice: Voice) -> Note:
         since=began(event),
         release=_release(event, "after"),
         fix=voice.fix("transport/endpoint"),
+    )
+
+
+def _unsettled(event: Event) -> Note:
+    """The time was up while answers still differed, as they did before the release."""
+    return Note(
+        server=event.server,
+        level=event.level,
+        phrase="not settled - answers differ",
+        tally="not settled",
+        lines=(f"Which of them the release left is not known: {_reads(event)}, and they do not agree.",),
+        since=began(event),
+        release=_release(event, "after"),
     )
 
 
