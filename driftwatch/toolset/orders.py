@@ -9,6 +9,7 @@ what makes it an order. Patterns see folded text: lower case, straight apostroph
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 _CALL = r"(?:call|use|run|invoke|execute|try|prefer|choose|select|pick)"
 _CALLING = r"(?:call|use|run|invoke|calling|using|running|invoking)"
@@ -100,7 +101,7 @@ _VERB = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)  # no slots: a pattern is compiled once, when a text needs it
 class Rule:
     """One kind of phrase."""
 
@@ -108,12 +109,25 @@ class Rule:
     """Stable; shown to people."""
     words: tuple[str, ...]
     """One of these stands in every match: a quick test before the patterns."""
-    phrase: re.Pattern[str]
+    says: str
     """Begins with one of several letters wherever it can: then a search skips all other places."""
-    order: re.Pattern[str] | None
-    """Matches from where the phrase begins when it is an order; None when it always is one."""
-    within_words: bool
-    """Whether it counts in the middle of a word as well."""
+    orders: str | None
+    """What matches from where the phrase begins when it is an order; None when it always is one."""
+
+    @property
+    def within_words(self) -> bool:
+        """Whether it counts in the middle of a word as well."""
+        return self.says.startswith("[")
+
+    @cached_property
+    def phrase(self) -> re.Pattern[str]:
+        """The pattern of the phrase."""
+        return re.compile(self.says if self.within_words else rf"(?:{self.says})(?![\w-])")
+
+    @cached_property
+    def order(self) -> re.Pattern[str] | None:
+        """The pattern of what makes it an order."""
+        return re.compile(self.orders) if self.orders else None
 
     def matches(self, text: str) -> Iterator[re.Match[str]]:
         """Where the phrase stands in a text, from left to right."""
@@ -131,14 +145,7 @@ _INSIDE = re.compile(r"[\w-]")
 
 
 def _rule(name: str, words: str, phrase: str, order: str | None = None) -> Rule:
-    markup = phrase.startswith("[")
-    return Rule(
-        name=name,
-        words=tuple(words.split()),
-        phrase=re.compile(phrase if markup else rf"(?:{phrase})(?![\w-])"),
-        order=re.compile(order) if order else None,
-        within_words=markup,
-    )
+    return Rule(name=name, words=tuple(words.split()), says=phrase, orders=order)
 
 
 RULES = (
