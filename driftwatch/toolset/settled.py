@@ -14,15 +14,20 @@ MARK = "(changes at every read)"
 def settled(reads: Sequence[Toolset]) -> Toolset:
     """One list of at least one read: a value that is not the same in all of them is the mark.
 
-    So is what only some of them have; a tool keeps its name. Lists of one content in different orders are
-    sorted.
+    So is what only some of them have; a tool keeps its name.
     """
     return reduce(_common, reads)
 
 
 def differs_only_in_marks(settled_list: Toolset, other: Toolset) -> bool:
     """Whether another list differs from a settled one only where that has the mark."""
-    return same(_plain(_common(settled_list, other)), _plain(settled_list))
+    alike = same(_plain(_common(settled_list, other)), _plain(settled_list))
+    return alike and _names(settled_list) == _names(other)
+
+
+def _names(toolset: Toolset) -> list[tuple[str, set[tuple[str, int]]]]:
+    lists = (("tools", toolset.tools), *toolset.further)
+    return [(kind, set(_by_name(entries))) for kind, entries in lists]
 
 
 def _plain(toolset: Toolset) -> Json:
@@ -78,10 +83,7 @@ def _merged(one: Json, other: Json) -> Json:
             member: _merged(one[member], other[member]) if member in one and member in other else MARK
             for member in dict.fromkeys([*one, *other])
         }
-    if isinstance(one, list) and isinstance(other, list):
-        ordered = sorted(one, key=canonical)
-        if same(ordered, sorted(other, key=canonical)):
-            return ordered
-        if len(one) == len(other):
-            return [_merged(item, twin) for item, twin in zip(one, other, strict=True)]
+    lists = isinstance(one, list) and isinstance(other, list) and len(one) == len(other)
+    if lists and all(isinstance(item, dict) for item in (*one, *other)):
+        return [_merged(item, twin) for item, twin in zip(one, other, strict=True)]
     return MARK

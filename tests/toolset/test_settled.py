@@ -31,9 +31,9 @@ SETTLED = {
     ),
     "type": (tool("a", title="5"), tool("a", title=5), tool("a", title=MARK)),
     "true-is-not-one": (tool("a", x=True), tool("a", x=1), tool("a", x=MARK)),
-    "order": (tool("a", x=["b", "a"]), tool("a", x=["a", "b"]), tool("a", x=["a", "b"])),
+    "order": (tool("a", x=["b", "a"]), tool("a", x=["a", "b"]), tool("a", x=MARK)),
     "length": (tool("a", x=["a"]), tool("a", x=["a", "b"]), tool("a", x=MARK)),
-    "item": (tool("a", x=["a", 1]), tool("a", x=["a", 2]), tool("a", x=["a", MARK])),
+    "item": (tool("a", x=["a", 1]), tool("a", x=["a", 2]), tool("a", x=MARK)),
     "member": (tool("a"), tool("a", title="A"), tool("a", title=MARK)),
     "deep": (
         tool("a", x={"y": [{"z": 1}]}),
@@ -68,6 +68,19 @@ def test_a_list_differs_only_in_marks_where_it_has_the_same_tools_and_members() 
         listed(tool("a", description="Now."), tool("b", title="C")),
         listed(tool("a", description="Now."), tool("b", title="B"), tool("c")),
         listed(tool("a", description="Now.", title="A"), tool("b", title="B")),
+    ):
+        assert not differs_only_in_marks(marked, other)
+
+
+def test_another_order_is_a_difference_where_it_has_no_mark() -> None:
+    assert not differs_only_in_marks(listed(tool("a", x=["a", "b"])), listed(tool("a", x=["b", "a"])))
+
+
+def test_a_list_differs_in_more_than_marks_where_a_tool_or_member_is_gone() -> None:
+    marked = listed(tool("a", description=MARK), tool("b", title="B"))
+    for other in (
+        listed(tool("b", title="B")),
+        listed(tool("a", description="Now."), tool("b")),
     ):
         assert not differs_only_in_marks(marked, other)
 
