@@ -5,21 +5,23 @@ Every subschema is looked at where it is written, used or not. Keywords that no 
 
 import itertools
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
+from driftwatch.checks import patterns
 from driftwatch.checks.base import Found, listed, shown
 from driftwatch.checks.clients import MODERN_REVISION, position
-from driftwatch.checks.json_schema import MAX_PLACES, escape, resolve
+from driftwatch.checks.dialects import ANY, BY_NAME, Dialect, counted, dialect, own
+from driftwatch.checks.json_schema import MAX_PLACES, escape
+from driftwatch.checks.references import Part, References
 from driftwatch.checks.view import Tool
-from driftwatch.model import Json
-
-_NO_DIALECT_UNTIL = "2025-06-18"
-"""The last revision without a word about dialects."""
+from driftwatch.model import Json, Severity
 
 _OUTPUT_SINCE = "2025-06-18"
 """The first revision with output schemas."""
+
+FOREIGN = "pattern-syntax"
+"""The code of a regular expression that other engines read than ECMA-262's."""
 
 _QUOTED = 100
 """Characters of a pointer."""
@@ -53,69 +55,40 @@ class Misuse(NamedTuple):
 
     pointer: str
     code: str
-    """``type`` for a name that is no type, ``reference`` for one that leads nowhere, else ``keyword``."""
+    """``type`` for a name that is no type, ``reference`` for one that leads nowhere, ``endless`` for one that
+    leads to itself, ``pattern`` for what is no regular expression, FOREIGN, else ``keyword``."""
     says: str
     value: Json
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Dialect:
-    """What dialects differ in."""
-
-    tuple_items: bool = False
-    """Whether ``items`` may be a list, as until 2019-09."""
-    boolean_limits: bool = False
-    """Whether ``exclusiveMinimum`` may be true, as in draft-04."""
-    unknown: frozenset[str] = frozenset()
-    """Keywords that mean nothing in it, and may have any value."""
-
-
-_NEW = {
-    "2020-12": "prefixItems $dynamicRef $dynamicAnchor",
-    "2019-09": "$anchor dependentRequired dependentSchemas unevaluatedItems unevaluatedProperties deprecated "
-    "minContains maxContains contentSchema",
-    "draft-07": "$comment if then else readOnly writeOnly contentEncoding contentMediaType",
-    "draft-06": "$id contains propertyNames examples",
-}
-"""The keywords that came with each dialect, newest first."""
-
-
-def _after(name: str) -> frozenset[str]:
-    """The keywords that came later than a dialect."""
-    newer = itertools.takewhile(lambda other: other != name, _NEW)
-    return frozenset(word for other in newer for word in _NEW[other].split())
-
-
-_NEWEST = Dialect(unknown=frozenset({"additionalItems"}))
-_ANY = Dialect(tuple_items=True, boolean_limits=True)
-_BY_NAME = {
-    "2020-12": _NEWEST,
-    "2019-09": Dialect(tuple_items=True, unknown=_after("2019-09")),
-    "draft-07": Dialect(tuple_items=True, unknown=_after("draft-07")),
-    "draft-06": Dialect(tuple_items=True, unknown=_after("draft-06")),
-    "draft-04": Dialect(tuple_items=True, boolean_limits=True, unknown=_after("draft-04")),
-}
 
 
 def broken(tool: Tool, revision: str) -> Found | None:
     """What is wrong within the schemas of a tool, as far as no other check says so."""
     misused = sorted(_within(tool, revision), key=lambda one: one.pointer)
     if misused:
-        told = {place.pointer for place in tool.places if not isinstance(place.schema, dict | bool)}
-        misused = [one for one in misused if one.pointer not in told]
+        no_schemas = {place.pointer for place in tool.places if not isinstance(place.schema, dict | bool)}
+        misused = [one for one in misused if one.pointer not in no_schemas]
     if not misused:
         return None
-    dropping = _dropping(misused, revision)
+    grave = [one for one in misused if one.code != FOREIGN]
+    told = grave or misused
     return Found(
-        code=misused[0].code,
+        severity=None if grave else Severity.HEADS_UP,
+        code=told[0].code,
         subject=tool.subject,
-        message=f"The schema is not valid: clients on {dropping} drop the whole list."
-        if dropping
-        else "The schema is not valid: the interfaces of models and validators refuse it.",
-        expected=misused[0].says,
-        measured=listed([f"{one.pointer[:_QUOTED]} is {_excerpt(one.value)}" for one in misused], 3),
-        pointer=misused[0].pointer,
+        message=_consequence(grave, revision),
+        expected=told[0].says,
+        measured=listed([f"{one.pointer[:_QUOTED]} is {_excerpt(one.value)}" for one in told], 3),
+        pointer=told[0].pointer,
     )
+
+
+def _consequence(grave: list[Misuse], revision: str) -> str:
+    if not grave:
+        return "A regular expression is not one of ECMA-262: validators in JavaScript refuse the schema."
+    dropping = _dropping(grave, revision)
+    if dropping:
+        return f"The schema is not valid: clients on {dropping} drop the whole list."
+    return "The schema is not valid: the interfaces of models and validators refuse it."
 
 
 def _dropping(misused: list[Misuse], revision: str) -> str | None:
@@ -123,17 +96,18 @@ def _dropping(misused: list[Misuse], revision: str) -> str | None:
     values = [
         one.value
         for one in misused
-        if one.pointer == "/inputSchema/properties"
-        # A name that stands twice is a fault of the schema only.
-        or (
-            one.pointer == "/inputSchema/required"
-            and not (isinstance(one.value, list) and _is_named(one.value))
-        )
+        for keyword in ("properties", "required")
+        if one.pointer == f"/inputSchema/{keyword}" and not _fits_clients(keyword, one.value)
     ]
     if not values:
         return None
     python = python_reads_schemas(revision) and any(value is not None for value in values)
     return "the official SDKs" if python else "the TypeScript SDK"
+
+
+def _fits_clients(keyword: str, value: Json) -> bool:
+    """Whether clients take a member of the whole; a name that stands twice is a fault of the schema only."""
+    return _object(value) if keyword == "properties" else isinstance(value, list) and _is_named(value)
 
 
 def python_reads_schemas(revision: str) -> bool:
@@ -142,16 +116,19 @@ def python_reads_schemas(revision: str) -> bool:
 
 
 def _within(tool: Tool, revision: str) -> Iterator[Misuse]:
+    for schema, pointer in _written(tool, revision):
+        known = dialect(schema, revision)
+        if known is not None:
+            yield from misuses(schema, pointer, known)
+
+
+def _written(tool: Tool, revision: str) -> Iterator[tuple[dict[str, Json], str]]:
+    """The schemas of a tool, with where they are written."""
     if isinstance(tool.schema, dict) and tool.schema.get("type") == "object":
-        yield from _judged(tool.schema, "/inputSchema", revision)
+        yield tool.schema, "/inputSchema"
     output = tool.get("outputSchema")
     if isinstance(output, dict) and position(revision) >= position(_OUTPUT_SINCE):
-        yield from _judged(output, "/outputSchema", revision)
-
-
-def _judged(schema: dict[str, Json], pointer: str, revision: str) -> Iterator[Misuse]:
-    known = dialect(schema, revision)
-    return iter(()) if known is None else misuses(schema, pointer, known)
+        yield output, "/outputSchema"
 
 
 def _excerpt(value: Json) -> str:
@@ -161,41 +138,65 @@ def _excerpt(value: Json) -> str:
     return f"[{', '.join([*items, '…'] if len(value) > _ITEMS else items)}]"
 
 
-def dialect(schema: dict[str, Json], revision: str) -> Dialect | None:
-    """The dialect of a tool's schema; None for one that is not known here."""
-    return _own(schema, _ANY if position(revision) <= position(_NO_DIALECT_UNTIL) else _NEWEST)
-
-
-def _own(schema: dict[str, Json], otherwise: Dialect) -> Dialect | None:
-    """The dialect that a schema or a part of it declares."""
-    declared = schema.get("$schema")
-    if not isinstance(declared, str):
-        return otherwise
-    return next((known for name, known in _BY_NAME.items() if name in declared), None)
-
-
 def misuses(schema: dict[str, Json], pointer: str, of: Dialect) -> Iterator[Misuse]:
-    """What a schema has that its dialect does not allow, and references within it to nothing.
+    """What a schema has that its dialect does not allow, and references within it that lead nowhere.
 
     A part may declare a dialect of its own. At most MAX_PLACES subschemas are looked at.
     """
-    pending: list[tuple[Json, str, Dialect]] = [(schema, pointer, of)]
-    nodes: list[tuple[dict[str, Json], str]] = []
+    parts: list[Part] = []
+    yield from _unread(schema, pointer, of)
+    yield from _walk(schema, pointer, of, parts)
+    references = References(parts)
+    for part in references.lost():
+        yield _about(part, "reference", "a reference to a part of the schema")
+    for part in references.endless():
+        yield _about(part, "endless", "a reference that leads to something else than itself")
+
+
+def elsewhere(tool: Tool, revision: str) -> list[Part]:
+    """The parts of a tool's schemas that refer to another document; none is fetched."""
+    found: list[Part] = []
+    for schema, pointer in _written(tool, revision):
+        spoken = dialect(schema, revision)
+        parts: list[Part] = []
+        if spoken is not None:
+            for _ in _walk(schema, pointer, spoken, parts):
+                pass
+            found += References(parts).external() if len(parts) < MAX_PLACES else ()
+    return sorted(found, key=lambda part: part.pointer)
+
+
+def _about(part: Part, code: str, says: str) -> Misuse:
+    return Misuse(f"{part.pointer}/$ref", code, says, part.reference)
+
+
+def _unread(schema: dict[str, Json], pointer: str, of: Dialect) -> Iterator[Misuse]:
+    """What clients read of the whole, also where the dialect ignores it beside a reference."""
+    kept = counted(schema, of)
+    for keyword in ("properties", "required"):
+        if keyword in schema and keyword not in kept and not _fits_clients(keyword, schema[keyword]):
+            yield Misuse(f"{pointer}/{keyword}", "keyword", _RULES[of][keyword].says, schema[keyword])
+
+
+def _walk(schema: dict[str, Json], pointer: str, of: Dialect, parts: list[Part]) -> Iterator[Misuse]:
+    """What is wrong with the keywords of every subschema; each that is one is added to ``parts``."""
+    whole = Part(schema, pointer, of, schema, "")
+    pending: list[tuple[Json, str, Part]] = [(schema, pointer, whole)]
     for _ in range(MAX_PLACES):
         if not pending:
             break
-        node, at, spoken = pending.pop()
+        node, at, around = pending.pop()
         if isinstance(node, dict):
-            own = spoken if node is schema else _own(node, spoken)
-            if own is None:
+            spoken = own(node, around.spoken) if parts else of
+            if spoken is None:
                 continue
-            nodes.append((node, at))
+            part = around.within(node, at, spoken)
+            parts.append(part)
             below: list[tuple[Json, str]] = []
-            yield from _look(node, at, _RULES[own], below)
-            pending += [(member, place, own) for member, place in below]
+            yield from _look(counted(node, spoken), at, _RULES[spoken], below)
+            pending += [(member, place, part) for member, place in below]
         elif not isinstance(node, bool):
             yield Misuse(at, "keyword", "a schema", node)
-    yield from _lost(nodes)
 
 
 def _look(
@@ -209,7 +210,13 @@ def _look(
         if not rule.fits(value):
             code = "type" if keyword == "type" and _is_named(value) else "keyword"
             yield Misuse(f"{at}/{keyword}", code, rule.says, value)
-        elif rule.leads is Leads.MAP:
+            continue
+        if keyword == "pattern":
+            yield from _unreadable(value, f"{at}/pattern")
+        if keyword == "patternProperties":
+            for pattern in itertools.islice(value, MAX_PLACES):
+                yield from _unreadable(pattern, f"{at}/patternProperties/{escape(pattern)}")
+        if rule.leads is Leads.MAP:
             members = itertools.islice(value.items(), MAX_PLACES)
             below += [(member, f"{at}/{keyword}/{escape(name)}") for name, member in members]
         elif rule.leads is Leads.LIST or (rule.leads is Leads.EITHER and isinstance(value, list)):
@@ -219,16 +226,11 @@ def _look(
             below.append((value, f"{at}/{keyword}"))
 
 
-def _lost(nodes: list[tuple[dict[str, Json], str]]) -> Iterator[Misuse]:
-    """References within the schema to a part that is not there."""
-    root = nodes[0][0]
-    pointing = [(node["$ref"], at) for node, at in nodes if "$ref" in node]
-    if any("$id" in node or "id" in node for node, _ in nodes[1:]):
-        return  # under an id of its own, the references of a part are not about the whole
-    for reference, at in pointing:
-        local = isinstance(reference, str) and (reference == "#" or reference.startswith("#/"))
-        if local and resolve(reference, root) is None:
-            yield Misuse(f"{at}/$ref", "reference", "a reference to a part of the schema", reference)
+def _unreadable(pattern: str, at: str) -> Iterator[Misuse]:
+    flaw = patterns.flaw(pattern)
+    if flaw is not None:
+        code = FOREIGN if flaw.foreign else "pattern"
+        yield Misuse(at, code, f"a regular expression of ECMA-262; this one {flaw.says}", pattern)
 
 
 def _is_named(value: Json) -> bool:
@@ -310,4 +312,4 @@ def _rules(of: Dialect) -> dict[str, Rule]:
     return {keyword: rule for keyword, rule in each.items() if keyword not in of.unknown}
 
 
-_RULES = {of: _rules(of) for of in (_ANY, *_BY_NAME.values())}
+_RULES = {of: _rules(of) for of in (ANY, *BY_NAME.values())}

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from driftwatch.checks import json_schema
 from driftwatch.checks.base import Found, Policy, check, listed, shown
 from driftwatch.checks.json_schema import MAX_LEVEL, Place
-from driftwatch.checks.keywords import broken, python_reads_schemas
+from driftwatch.checks.keywords import broken, elsewhere
+from driftwatch.checks.object_schema import malformed
 from driftwatch.checks.sources import OWN, rule
 from driftwatch.checks.view import Tool
 from driftwatch.model import Era, Json, Severity
@@ -27,12 +28,6 @@ _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 """A token of RFC 9110, section 5.6.2."""
 
 _HEADER_TYPES = ({"string"}, {"integer"}, {"boolean"})
-
-_PARAMETER = len(("inputSchema", "properties", "name"))
-"""The slashes of a pointer to a parameter of the tool."""
-
-_PLACES_OF_BOOLEANS = frozenset({"additionalProperties", "unevaluatedProperties", "additionalItems"})
-"""Keywords that are meant to take true and false."""
 
 
 @check(
@@ -65,7 +60,7 @@ def semantic_format(tools: tuple[Tool, ...]) -> Iterator[Found]:
             if place.kind == "properties"
             and place.used
             and (kind := _promise(place.name or "")) is not None
-            and _is_bare_string(place.schema, tool.schema)
+            and _is_bare_string(place.schema, tool.counted)
         ]
         if bare:
             # The order of members means nothing, and must not make two messages of one.
@@ -99,7 +94,7 @@ def missing_required(tools: tuple[Tool, ...]) -> Iterator[Found]:
         each a `default` and say so in the description; then this finding can stand.
     """
     for tool in tools:
-        branches = json_schema.alternatives(tool.schema, tool.schema)
+        branches = json_schema.alternatives(tool.counted, tool.counted)
         if tool.parameters and not any(branch.get("required") for branch in branches):
             yield Found(
                 code="none-required",
@@ -201,7 +196,7 @@ def not_an_object(tools: tuple[Tool, ...], revision: str) -> Iterator[Found]:
         notes.
     """
     for tool in tools:
-        found = _malformed(tool, revision)
+        found = malformed(tool, revision)
         if found is not None:
             yield found
 
@@ -213,11 +208,13 @@ def not_an_object(tools: tuple[Tool, ...], revision: str) -> Iterator[Found]:
     sources=(OWN,),
 )
 def invalid(tools: tuple[Tool, ...], revision: str) -> Iterator[Found]:
-    """Keywords with a value that they cannot have, types that do not exist, references to nothing.
+    """Keywords with a value that they cannot have, unknown types, references to nothing or without an end.
 
     Input and output schemas are judged by the dialect that they declare, and a part by one of its own;
     without one as 2020-12, and before revision 2025-11-25, which says nothing of dialects, as any draft from
-    04 on. Unknown keywords are allowed, and references to elsewhere are not looked up.
+    04 on. What a dialect ignores, such as the neighbours of a `$ref` until draft-07, is not judged. Unknown
+    keywords are allowed. A reference that leads back to itself before anything of the input is looked at is
+    one without an end. A regular expression that only other engines than ECMA-262's read is a risk.
 
     Why it matters:
         Clients hand the schema on as it is. The interfaces of models refuse a request that has one such
@@ -234,6 +231,40 @@ def invalid(tools: tuple[Tool, ...], revision: str) -> Iterator[Found]:
         found = broken(tool, revision)
         if found is not None:
             yield found
+
+
+@check(
+    id="schema/external-reference",
+    title="A schema refers to another document, which clients do not fetch",
+    severity=Severity.HEADS_UP,
+    sources=(OWN,),
+    eras=(Era.MODERN,),
+)
+def external_reference(tools: tuple[Tool, ...], revision: str) -> Iterator[Found]:
+    """References of a tool's schemas to another document, at 2026-07-28; earlier revisions have no rule.
+
+    What the schema brings along under that `$id` is not elsewhere, and neither is a metaschema of JSON
+    Schema. Nothing is fetched.
+
+    Why it matters:
+        A client must not fetch what a schema refers to, since the address may be one of its own network, and
+        should refuse a schema that it cannot judge without. The model sees no more of that parameter than
+        its name, and validators refuse to compile the whole.
+
+    How to fix it:
+        Bring the definition along under `$defs` and refer to it there; libraries call that bundling.
+    """
+    for tool in tools:
+        parts = elsewhere(tool, revision)
+        if parts:
+            yield Found(
+                code="external",
+                subject=tool.subject,
+                message="A schema needs another document: clients of 2026-07-28 fetch none and refuse it.",
+                expected="references within the schema",
+                measured=listed([shown(part.reference, 80) for part in parts], 3),
+                pointer=f"{parts[0].pointer}/$ref",
+            )
 
 
 @check(
@@ -292,59 +323,6 @@ def _is_bare_string(schema: Json, root: Json) -> bool:
 
 def _is_strict(schema: Json) -> bool:
     return isinstance(schema, dict) and schema.get("additionalProperties") is False
-
-
-def _malformed(tool: Tool, revision: str) -> Found | None:
-    root = tool.schema
-    if not isinstance(root, dict) or root.get("type") != "object":
-        return Found(
-            code="root",
-            subject=tool.subject,
-            message="The input schema is not an object schema: clients on the official SDKs drop the whole "
-            "list.",
-            expected='"type": "object" at the root',
-            measured=_root_measured(tool),
-            pointer="/inputSchema",
-        )
-    places = [place for place in tool.places if place.used]
-    broken = [place for place in places if not isinstance(place.schema, (dict, bool))]
-    booleans = [place for place in places if isinstance(place.schema, bool) and not _may_be_boolean(place)]
-    if not broken and not booleans:
-        return None
-    first = (broken or booleans)[0]
-    return Found(
-        severity=None if broken else Severity.HEADS_UP,
-        code="no-schema" if broken else "boolean",
-        subject=tool.subject,
-        message=f"Where a schema belongs there is something else: {_refusing(broken, revision)}."
-        if broken
-        else "A boolean stands in the place of a schema: legal, and more than some clients can read.",
-        expected="an object with a type",
-        measured=shown(first.schema, 40),
-        pointer=first.pointer,
-    )
-
-
-def _refusing(broken: list[Place], revision: str) -> str:
-    """Who does not take it: the SDKs look at the parameters themselves and no deeper."""
-    direct = [place for place in broken if place.plain and place.pointer.count("/") == _PARAMETER]
-    if not direct or not python_reads_schemas(revision):
-        return "the interfaces of models and validators refuse it"
-    python = all(isinstance(place.schema, list) for place in direct)
-    return f"clients on {'the Python SDK' if python else 'the official SDKs'} drop the whole list"
-
-
-def _root_measured(tool: Tool) -> str:
-    if not isinstance(tool.raw, dict) or "inputSchema" not in tool.raw:
-        return "no inputSchema"
-    if not isinstance(tool.schema, dict):
-        return shown(tool.schema, 40)
-    return f"type {shown(tool.schema['type'], 40)}" if "type" in tool.schema else "no type"
-
-
-def _may_be_boolean(place: Place) -> bool:
-    # "items": false after prefixItems is how 2020-12 closes a tuple.
-    return place.kind in _PLACES_OF_BOOLEANS or (place.kind == "items" and place.schema is False)
 
 
 def _header_fault(place: Place, annotated: list[Place]) -> tuple[str, str] | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
 
-from driftwatch.checks import json_schema
+from driftwatch.checks import dialects, json_schema
 from driftwatch.model import Json
 
 MAX_TEXTS = 20_000
@@ -61,19 +61,24 @@ class Tool:
         return self.get("inputSchema")
 
     @cached_property
+    def counted(self) -> Json:
+        """The input schema without what the dialect that it declares ignores."""
+        return dialects.meant(self.schema)
+
+    @cached_property
     def places(self) -> tuple[json_schema.Place, ...]:
         """Every subschema of the input schema; the walk is made once for all checks."""
-        return tuple(json_schema.places(self.schema))
+        return tuple(json_schema.places(self.counted))
 
     @cached_property
     def parameters(self) -> dict[str, Json]:
         """The properties of the input schema, its references and compositions included."""
-        return json_schema.properties(self.schema, self.schema)
+        return json_schema.properties(self.counted, self.counted)
 
     @cached_property
     def levels(self) -> int:
         """How deep the input schema nests, up to json_schema.MAX_LEVEL."""
-        return json_schema.depth(self.schema)
+        return json_schema.depth(self.counted)
 
     @cached_property
     def texts(self) -> tuple[tuple[str, str], ...]:

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from driftwatch.checks.dialects import dialect
 from driftwatch.checks.json_schema import MAX_PLACES
-from driftwatch.checks.keywords import dialect, misuses
+from driftwatch.checks.keywords import misuses
 from driftwatch.model import Era, Json, State
 from tests.checks.factories import evidence, judged, schema, surface, tool
 
@@ -127,7 +128,7 @@ def test_every_written_subschema_counts_used_or_not() -> None:
         {"type": ["string", "null"], "additionalItems": "x"},
         {"$ref": "https://schemas.invalid/a.json"},
         {"$ref": "#anchor"},
-        {"$ref": "#/properties/a"},
+        {"properties": {"again": {"$ref": "#/properties/a"}}, "items": {"$ref": "#"}},
         {"items": False, "prefixItems": [True]},
         {"dependentRequired": {"b": ["a"]}, "properties": {"type": {"type": "string"}}},
     ],
@@ -174,9 +175,144 @@ def test_without_a_declared_dialect_the_revision_decides(
     assert (of_parameter(keywords, revision) == []) is valid
 
 
-def test_references_within_a_part_with_an_id_of_its_own_are_left_alone() -> None:
-    part = {"$id": "https://example.org/part", "$ref": "#/$defs/elsewhere"}
+def test_references_within_a_part_with_an_id_of_its_own_are_relative_to_it() -> None:
+    part = {"$id": "https://example.org/part", "$ref": "#/$defs/here", "$defs": {"here": {}}}
     assert of_parameter(part) == []
+    lost = ("reference", '/inputSchema/properties/a/$ref is "#/$defs/there"')
+    assert of_parameter({**part, "$ref": "#/$defs/there"}) == [lost]
+    root = {"$id": "https://example.org/whole", "$defs": {"b": {"$id": "part", "$defs": {"c": {}}}}}
+    assert of_parameter({"$ref": "part#/$defs/c"}, root=root) == []
+    assert of_parameter({"$ref": "whole#/$defs/b"}, root=root) == []
+    assert of_parameter({"$ref": "part#/$defs/d"}, root=root) == [
+        ("reference", '/inputSchema/properties/a/$ref is "part#/$defs/d"')
+    ]
+
+
+BESIDE = {"$ref": "#/definitions/A", "type": "str", "minLength": -1, "properties": []}
+
+
+@pytest.mark.parametrize("declared", [DRAFT_04, DRAFT_07])
+def test_what_stands_beside_a_reference_is_nothing_until_draft_07(declared: str) -> None:
+    root: dict[str, Json] = {"$schema": declared, "definitions": {"A": {"minLength": 1}}}
+    assert of_parameter(BESIDE, root=root) == []
+    whole = {**root, "type": "object", "$ref": "#/definitions/A", "minProperties": "1"}
+    assert found(inputSchema=whole) == []
+    whole["definitions"] = {"A": {"minLength": -1}}
+    assert found(inputSchema=whole) == [("keyword", "/inputSchema/definitions/A/minLength is -1")]
+
+
+def test_what_stands_beside_a_reference_counts_since_2019_09_and_for_clients_at_the_root() -> None:
+    ((code, measured),) = of_parameter(BESIDE, root={"definitions": {"A": {}}})
+    assert (code, measured.count(" is ")) == ("keyword", 3)
+    root: dict[str, Json] = {"$schema": DRAFT_07, "type": "object", "$ref": "#/definitions/A"}
+    root |= {"definitions": {"A": {}}, "required": "a"}
+    assert found(inputSchema=root) == [("keyword", '/inputSchema/required is "a"')]
+
+
+@pytest.mark.parametrize("checked", ["schema/missing-required", "schema/semantic-format"])
+def test_no_check_counts_what_stands_beside_a_reference_in_draft_07(checked: str) -> None:
+    root: dict[str, Json] = {"type": "object", "properties": {"url": {"type": "string"}}}
+    root |= {"$ref": "#/definitions/A", "definitions": {"A": {"type": "object"}}}
+    for declared, state in ((DRAFT_07, State.VERIFIED), (NEWEST, State.OBSERVED_RISK)):
+        seen = evidence(surface(Era.MODERN, tool(inputSchema={"$schema": declared, **root})))
+        assert judged(checked, seen).state is state
+
+
+@pytest.mark.parametrize(
+    "root",
+    [
+        {"type": "object", "$ref": "#"},
+        {"type": "object", "$schema": DRAFT_07, "$ref": "#"},
+        {"type": "object", "$id": "https://example.org/a", "$ref": "a"},
+        {"type": "object", "allOf": [{"$ref": "#/allOf/0"}]},
+        {"type": "object", "allOf": [{}, {"anyOf": [{"$ref": "#"}, {}]}]},
+        schema(a={"$ref": "#/properties/a"}),
+        {
+            **schema(a={"$ref": "#/$defs/a"}),
+            "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}},
+        },
+    ],
+)
+def test_a_reference_that_only_leads_back_to_itself_has_no_end(root: dict[str, Json]) -> None:
+    ((code, measured),) = found(inputSchema=root)
+    assert code == "endless"
+    assert "$ref is " in measured
+
+
+@pytest.mark.parametrize(
+    "root",
+    [
+        schema(a={"$ref": "#"}, b={"type": "array", "items": {"$ref": "#"}}),
+        {**schema(), "additionalProperties": {"$ref": "#"}},
+        {
+            **schema(a={"$ref": "#/$defs/tree"}),
+            "$defs": {"tree": {"anyOf": [{"type": "null"}, {"items": {"$ref": "#/$defs/tree"}}]}},
+        },
+        {**schema(a={"$ref": "#/$defs/x"}, b={"$ref": "#/$defs/x"}), "$defs": {"x": {"allOf": [{}, {}]}}},
+        {**schema(), "allOf": [{"$ref": "#/$defs/x"}, {"$ref": "#/$defs/x"}], "$defs": {"x": {}}},
+    ],
+)
+def test_a_schema_that_contains_itself_is_fine(root: dict[str, Json]) -> None:
+    assert found(inputSchema=root) == []
+
+
+@pytest.mark.parametrize("pattern", ["[", "(a", "a)", "*", "a{2,1}", "^+", "[z-a]", "\\", "(?<1>a)"])
+def test_a_pattern_that_is_no_regular_expression_fails(pattern: str) -> None:
+    ((code, measured),) = of_parameter({"pattern": pattern})
+    assert (code, "/pattern is " in measured) == ("pattern", True)
+    ((code, _),) = of_parameter({"patternProperties": {pattern: {}}})
+    assert code == "pattern"
+
+
+def test_a_pattern_of_another_engine_is_a_risk_and_no_failure() -> None:
+    for pattern in ("(?P<year>[0-9]{4})", "(?i)abc", "(?>a)", "a++"):
+        seen = evidence(surface(Era.MODERN, tool(inputSchema=schema(a={"pattern": pattern}))))
+        result = judged("schema/invalid", seen)
+        assert (result.state, result.code) == (State.OBSERVED_RISK, "pattern-syntax")
+    worse = {"pattern": "(?i)a", "minLength": "1"}
+    assert of_parameter(worse) == [("keyword", '/inputSchema/properties/a/minLength is "1"')]
+
+
+EXTERNAL = {"$ref": "https://schemas.invalid/a.json"}
+
+
+@pytest.mark.parametrize(
+    ("members", "measured"),
+    [
+        ({"inputSchema": schema(a=EXTERNAL)}, '"https://schemas.invalid/a.json"'),
+        ({"inputSchema": schema(a={"items": {"$ref": "common.json#/A"}})}, '"common.json#/A"'),
+        ({"outputSchema": EXTERNAL}, '"https://schemas.invalid/a.json"'),
+        (
+            {"inputSchema": {**schema(a={"$ref": "other"}), "$id": "https://example.org/whole"}},
+            '"other"',
+        ),
+    ],
+)
+def test_a_reference_to_another_document_is_a_risk_at_2026_07_28(
+    members: dict[str, Json], measured: str
+) -> None:
+    result = judged("schema/external-reference", evidence(surface(Era.MODERN, tool(**members))))
+    assert (result.state, result.code) == (State.OBSERVED_RISK, "external")
+    assert [finding.measured for finding in result.findings] == [measured]
+    legacy = judged("schema/external-reference", evidence(surface(Era.LEGACY, tool(**members))))
+    assert legacy.code == "not-applicable"
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        schema(a={"$ref": "#/properties/b"}, b={}),
+        schema(a={"$ref": "#anchor"}, b={"$anchor": "anchor"}),
+        {**schema(a={"$ref": "part"}), "$defs": {"b": {"$id": "part"}}},
+        {**schema(a={"$ref": "whole#/$defs/b"}), "$id": "https://example.org/whole", "$defs": {"b": {}}},
+        schema(a={"$ref": "https://json-schema.org/draft/2020-12/schema"}),
+        schema(a={"default": EXTERNAL, "examples": [EXTERNAL], "enum": [EXTERNAL]}),
+        {**schema(), "x-note": EXTERNAL},
+    ],
+)
+def test_what_a_schema_brings_along_is_not_elsewhere(schema: dict[str, Json]) -> None:
+    seen = evidence(surface(Era.MODERN, tool(inputSchema=schema)))
+    assert judged("schema/external-reference", seen).state is State.VERIFIED
 
 
 def test_what_another_check_says_is_not_said_twice() -> None:

@@ -96,6 +96,12 @@ SHAPES = (
         "reference",
         {"type": "object", "properties": {"a": {"$ref": "#/$defs/a"}}, "required": ["a"]},
     ),
+    _schema(
+        "pattern-broken",
+        "a pattern that is no regular expression",
+        "pattern",
+        {"type": "object", "properties": {"a": {"type": "string", "pattern": "["}}, "required": ["a"]},
+    ),
     Specimen(
         name="output-schema-invalid",
         deviation="an output schema that is no valid JSON Schema",

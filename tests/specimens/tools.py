@@ -193,11 +193,13 @@ TOOL_FAULTS = (
         make=_tools(
             tool(inputSchema=_schema({"a": {"$ref": "#/$defs/a"}}, **{"$defs": {"a": {"$ref": "#/$defs/a"}}}))
         ),
+        expect={"schema/invalid": (FAILED, "endless")},
     ),
     Specimen(
         name="ref-remote",
-        deviation="a schema that is said to be elsewhere, which is not looked up",
+        deviation="a schema that is said to be elsewhere, which nobody looks up",
         make=_tools(tool(inputSchema=_schema({"a": {"$ref": "https://schemas.invalid/a.json"}}))),
+        expect={"schema/external-reference": (RISK, "external")},
     ),
     Specimen(
         name="name-control",
