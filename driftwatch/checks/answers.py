@@ -3,7 +3,7 @@
 from http import HTTPStatus
 
 from driftwatch.checks.base import NotChecked, shown
-from driftwatch.evidence import Exchange, is_bot_page
+from driftwatch.evidence import Exchange, access_gate, is_bot_page
 from driftwatch.model import Json
 
 METHOD_NOT_FOUND = -32601
@@ -38,6 +38,9 @@ def unheard(exchange: Exchange, *, within_session: bool = False) -> NotChecked |
         return NotChecked(f"no answer to judge: {what}", code, _SPENT if code == "deadline" else None)
     if is_bot_page(exchange):
         return NotChecked(f"a bot-protection page came instead of an answer (HTTP {status})", "bot-page")
+    gate = access_gate(exchange)
+    if gate is not None:
+        return NotChecked(f"{gate} answered instead of the server (HTTP {status})", "access-gate")
     if status == HTTPStatus.UNAUTHORIZED or (
         status == HTTPStatus.FORBIDDEN and exchange.header("www-authenticate") is not None
     ):

@@ -23,7 +23,9 @@ NOT_ALLOWED = 405
 _FORBIDDEN_SINCE = "2025-11-25"
 """The first revision that names the status of a refused Origin."""
 
-_SHUT = frozenset({"auth", "forbidden", "rate-limited", "bot-page", "address", "proxy", "client-certificate"})
+_SHUT = frozenset(
+    {"auth", "forbidden", "rate-limited", "bot-page", "access-gate", "address", "proxy", "client-certificate"}
+)
 """Outcomes that say nothing about the server behind the door."""
 
 REFUSES_CREDENTIAL = frozenset({"auth", "forbidden"})

@@ -5,6 +5,7 @@ A part that was not seen is ``Missing`` and says why; a check that names the par
 once per era are the fields of Surface.
 """
 
+from driftwatch.evidence.access_gate import access_gate, asks_for_password
 from driftwatch.evidence.beside import (
     Addresses,
     AddressFault,
@@ -83,6 +84,8 @@ __all__ = [
     "Streaming",
     "Surface",
     "Tls",
+    "access_gate",
+    "asks_for_password",
     "from_json",
     "is_bot_page",
     "to_json",

@@ -5,7 +5,14 @@ from collections.abc import Sequence
 from http import HTTPStatus
 from urllib.parse import SplitResult, urljoin, urlsplit
 
-from driftwatch.evidence import Exchange, Opening, Outcome, is_bot_page
+from driftwatch.evidence import (
+    Exchange,
+    Opening,
+    Outcome,
+    access_gate,
+    asks_for_password,
+    is_bot_page,
+)
 from driftwatch.model import Era
 from driftwatch.probe import eras
 
@@ -43,9 +50,9 @@ def blocked(exchange: Exchange) -> Outcome | None:
     status = exchange.status
     if status is None:
         return _of_fault(exchange)
-    if is_bot_page(exchange):
-        what = f"HTTP {status} with a bot-protection page: the probe was stopped before it reached the server"
-        return _outcome(exchange, "bot-page", what)
+    in_front = _in_front(exchange)
+    if in_front is not None:
+        return in_front
     if status in eras.SUCCESS:
         return _of_fault(exchange) if exchange.fault is not None and exchange.fault.code in _NETWORK else None
     if wants_certificate(exchange):
@@ -64,6 +71,19 @@ def blocked(exchange: Exchange) -> Outcome | None:
     if status in _REDIRECTS and exchange.header("location") is not None:
         return _outcome(exchange, "redirect", _redirect(exchange))
     return None
+
+
+def _in_front(exchange: Exchange) -> Outcome | None:
+    """What stands before the server and answered in its place."""
+    status = exchange.status
+    if is_bot_page(exchange):
+        what = f"HTTP {status} with a bot-protection page: the probe was stopped before it reached the server"
+        return _outcome(exchange, "bot-page", what)
+    gate = access_gate(exchange)
+    sent = {name.lower() for name, value in exchange.request_headers if value.startswith("<")}
+    if gate is None or ("authorization" in sent and asks_for_password(exchange)):
+        return None  # a password prompt that was given something refuses just that
+    return _outcome(exchange, "access-gate", f"HTTP {status} from {gate}, in front of the server")
 
 
 def _pause(wanted: str | None) -> str:

@@ -157,7 +157,7 @@ dw:1fdf6801
     [
         *(
             ("transport/endpoint", code)
-            for code in ("forbidden", "rate-limited", "bot-page", "address", "proxy")
+            for code in ("forbidden", "rate-limited", "bot-page", "access-gate", "address", "proxy")
         ),
         ("tls/chain", "client-certificate"),
     ],

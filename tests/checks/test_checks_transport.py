@@ -38,7 +38,7 @@ def test_an_endpoint_without_a_usable_answer_is_failed_with_the_outcome_as_its_c
     assert "what was seen" in result.findings[0].message
 
 
-@pytest.mark.parametrize("code", ["auth", "forbidden", "rate-limited", "bot-page", "address"])
+@pytest.mark.parametrize("code", ["auth", "forbidden", "rate-limited", "bot-page", "access-gate", "address"])
 def test_a_closed_door_says_nothing_about_the_endpoint(code: str) -> None:
     result = judged("transport/endpoint", shut(code))
     assert (result.state, result.code, result.cause) == (State.NOT_CHECKED, code, None)
@@ -174,7 +174,7 @@ def test_an_error_page_has_no_content_type_to_judge() -> None:
     assert (result.state, result.code, result.cause) == (State.NOT_CHECKED, "http-5xx", "transport/endpoint")
 
 
-@pytest.mark.parametrize("code", ["auth", "forbidden", "rate-limited", "bot-page"])
+@pytest.mark.parametrize("code", ["auth", "forbidden", "rate-limited", "bot-page", "access-gate"])
 def test_a_page_in_front_of_a_shut_door_is_not_the_servers_content_type(code: str) -> None:
     result = judged("transport/content-type", shut(code, exchange(content_type="text/html")))
     assert (result.state, result.code) == (State.NOT_CHECKED, code)

@@ -282,6 +282,22 @@ async def test_challenge_page() -> None:
     assert state(evidence, "transport/endpoint") == (State.NOT_CHECKED, "bot-page")
 
 
+@pytest.mark.parametrize(
+    ("headers", "code", "credential"),
+    [
+        (("WWW-Authenticate", 'Basic realm="staging"'), "auth", (State.FAILED, "refused")),
+        (("Set-Cookie", "_vercel_sso_nonce=x"), "access-gate", (State.NOT_CHECKED, "access-gate")),
+    ],
+)
+async def test_a_gate_refuses_a_credential_only_where_it_asked_for_one(
+    headers: tuple[str, str], code: str, credential: tuple[State, str]
+) -> None:
+    shut = Answer(status=401, headers=(("Content-Type", "text/html"), headers), body=b"<h1>Stop</h1>")
+    evidence, _ = await seen(mcp=Mcp(before=lambda _, __: shut), credential=GOOD)
+    assert evidence.outcome.code == code
+    assert state(evidence, "auth/credential") == credential
+
+
 @pytest.mark.parametrize(("revision", "document"), [("2025-03-26", True), ("2024-11-05", False)])
 async def test_before_rfc_9728_nothing_is_held_against_a_server(revision: str, document: bool) -> None:  # noqa: FBT001
     documents = {"/.well-known/oauth-authorization-server": {"issuer": "x"}} if document else {}

@@ -154,7 +154,9 @@ async def test_a_server_that_knows_discover_only_after_initialize_is_modern_afte
     assert (modern.established, legacy.established) == (True, False)
 
 
-@pytest.mark.parametrize("name", ["401", "403", "429", "bot-page", "redirect-301", "redirect-host"])
+@pytest.mark.parametrize(
+    "name", ["401", "403", "429", "bot-page", "gate-vercel", "redirect-301", "redirect-host"]
+)
 async def test_a_shut_door_is_knocked_at_once(name: str) -> None:
     async with running(BY_NAME[name].make()) as server:
         evidence = await server.probe()

@@ -215,7 +215,61 @@ CONTENT_TYPES = (
     ),
 )
 
+
+def _gate(name: str, deviation: str, status: int, *headers: tuple[str, str], page: str = "") -> Specimen:
+    """An access gate that is told as such, and not as the server's own refusal."""
+    answer = Answer(status=status, headers=(HTML, *headers), body=page.encode())
+    return _shut(f"gate-{name}", deviation, answer, "access-gate")
+
+
+BASIC = ("WWW-Authenticate", 'Basic realm="Restricted"')
+NGINX = (
+    "<html><head><title>401 Authorization Required</title></head><body><center>nginx</center></body></html>"
+)
+FORM = "<!doctype html><title>Internal tools</title><form><input name=code type=password></form>"
+
+GATES = (
+    _gate("vercel", "Vercel's page", 401, ("Set-Cookie", "_vercel_sso_nonce=x"), ("Server", "Vercel")),
+    _gate("cloudflare", "a page of Cloudflare Access", 403, ("CF-Access-Domain", "mcp.invalid")),
+    _gate("google", "Google's proxy", 401, ("X-Goog-IAP-Generated-Response", "true")),
+    _gate("aws", "a load balancer that lets nobody in", 401, ("Server", "awselb/2.0"), page=NGINX),
+    _gate("azure", "Azure's", 401, page="You do not have permission to view this directory or page."),
+    _gate("oauth2-proxy", "a form of oauth2-proxy", 403, page='<form action="/oauth2/start">'),
+    _gate("basic", "the password prompt of nginx", 401, BASIC, page=NGINX),
+    _gate("password", "a form that asks for a password", 401, page=FORM),
+)
+OWN_REFUSALS = (
+    _shut(
+        "401-page-with-challenge",
+        "the server's own 401, an HTML page with a challenge",
+        Answer(status=401, headers=(HTML, *CHALLENGE), body=FORM.encode()),
+        "auth",
+        challenge=(RISK, "no-metadata-url"),
+        resource_metadata=(FAILED, "nowhere"),
+        invalid_token=VERIFIED,
+    ),
+    _shut(
+        "401-express",
+        "a bare 401 whose one word is sent as HTML",
+        Answer(status=401, headers=(HTML,), body=b"Unauthorized"),
+        "auth",
+        challenge=(FAILED, "absent"),
+        resource_metadata=(FAILED, "nowhere"),
+        invalid_token=VERIFIED,
+    ),
+    _shut(
+        "401-basic-json",
+        "a server that asks for Basic in JSON",
+        Answer(status=401, headers=(("Content-Type", "application/json"), BASIC), body=b'{"error": "no"}'),
+        "auth",
+        challenge=(FAILED, "no-bearer"),
+        resource_metadata=(FAILED, "nowhere"),
+        invalid_token=VERIFIED,
+    ),
+)
+
 STATUSES = (
+    *OWN_REFUSALS,
     Specimen(
         name="404-everywhere",
         deviation="404 to everything",
@@ -277,6 +331,7 @@ STATUSES = (
         },
         blocked="incomplete-list",
     ),
+    *GATES,
     _shut("429", "429 to everything", Answer(status=429), "rate-limited"),
     _shut(
         "429-retry-after",

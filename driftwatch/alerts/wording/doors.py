@@ -66,6 +66,13 @@ CLOSED = {
         "every client: an agent cannot solve the page",
         "Exempt the MCP route from bot protection: what connects there are programs.",
     ),
+    "access-gate": Closed(
+        "an access gate in front of it answers",
+        "every client: an agent cannot sign in there",
+        "Exempt the MCP route from it (Vercel: Deployment Protection; Cloudflare Access: a bypass policy), "
+        "and let the server ask for tokens itself. Where the gate is meant, give driftwatch what it lets "
+        "programs in with (`headers`), or renew that.",
+    ),
     "address": Closed(
         "it resolves to an address that is never asked",
         "driftwatch, and clients that refuse such addresses",
