@@ -12,6 +12,7 @@ from driftwatch.cli.options import (
     file_trouble,
     find_config,
     load_config,
+    load_to_alert,
     print_json,
 )
 from driftwatch.errors import UsageError
@@ -72,11 +73,10 @@ def check(config: ConfigOption = None) -> None:
 
     Exits with 2 and tells every problem at once.
     """
-    from driftwatch.alerts import services
     from driftwatch.observe import checks_policy
 
     path = find_config(config)
-    loaded = load_config(config, refuse_channel=services.validate)
+    loaded = load_to_alert(config)
     for server in loaded.servers:
         checks_policy(loaded, server)
     for warning in loaded.warnings:

@@ -96,6 +96,14 @@ def load_config(
     )
 
 
+def load_to_alert(path: Path | None) -> "Config":
+    """The same, with every alert URL judged, in a process of its own."""
+    from driftwatch.alerts import urls
+
+    with urls.judging() as refuse:
+        return load_config(path, refuse_channel=refuse)
+
+
 def load_beside(path: Path | None) -> "Config":
     """Where the database is and where the service listens; no secret has to be set for that.
 

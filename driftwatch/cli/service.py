@@ -2,14 +2,9 @@
 
 import os
 import sys
-from typing import TYPE_CHECKING
-
 import typer
 
-from driftwatch.cli.options import ConfigOption, find_config, load_beside, load_config
-
-if TYPE_CHECKING:
-    from driftwatch.config import Config
+from driftwatch.cli.options import ConfigOption, find_config, load_beside, load_to_alert
 
 
 def run(config: ConfigOption = None) -> None:
@@ -19,21 +14,17 @@ def run(config: ConfigOption = None) -> None:
     seconds.
     """
     import asyncio
+    import functools
 
     from driftwatch import logs
-    from driftwatch.alerts import urls
 
-    def load() -> "Config":
-        with urls.judging() as refuse:
-            return load_config(config, refuse_channel=refuse)
-
-    loaded = load()
+    loaded = load_to_alert(config)
     from driftwatch.app import Service
 
     for warning in loaded.warnings:
         typer.echo(f"{find_config(config)}: warning: {warning}", err=True)
     logs.configure(loaded.secrets())
-    asyncio.run(Service(loaded, load=load).run())
+    asyncio.run(Service(loaded, load=functools.partial(load_to_alert, config)).run())
     # A send that hangs in its own thread must not keep the process alive: everything is stored by now.
     sys.stdout.flush()
     sys.stderr.flush()

@@ -41,7 +41,7 @@ Since: 2026-11-02 11:59 UTC (12:59 Europe/Berlin)
 Changed by release: v42 (1a2b3c4d5e6f), before it v41, by ci, https://git.example/r/v42
 Affected: existing callers, whose calls fail
 Baseline: still the old list, until the new one is accepted
-Fix: If the change was meant, accept the new list and tell the callers; if not, roll back.
+Fix: If it is meant, accept it: `driftwatch accept api-prod --fingerprint dw1:c3c3c3c3.d4d4d4d4 --reason "..."`. If not, look at the release that brought it.
 
 More: driftwatch history api-prod
 dw:1fdf6801
@@ -66,7 +66,7 @@ Toolset (modern): dw1:a1a1a1a1.b2b2b2b2 -> dw1:c3c3c3c3.d4d4d4d4
 Since: 2026-11-02 11:59 UTC (12:59 Europe/Berlin)
 Affected: existing callers that leave it out
 Baseline: still the old list, until the new one is accepted
-Fix: If the change was meant, accept the new list and tell the callers; if not, roll back.
+Fix: If it is meant, accept it: `driftwatch accept api-prod --fingerprint dw1:c3c3c3c3.d4d4d4d4 --reason "..."`. If not, look at the release that brought it.
 
 More: driftwatch history api-prod
 dw:1fdf6801
@@ -92,7 +92,7 @@ Toolset (modern): dw1:a1a1a1a1.b2b2b2b2 -> dw1:c3c3c3c3.d4d4d4d4
 Since: 2026-11-02 11:59 UTC (12:59 Europe/Berlin)
 Affected: existing callers that send what is no longer accepted; see what is marked breaking
 Baseline: still the old list, until the new one is accepted
-Fix: If the change was meant, accept the new list and tell the callers; if not, roll back.
+Fix: If it is meant, accept it: `driftwatch accept api-prod --fingerprint dw1:c3c3c3c3.d4d4d4d4 --reason "..."`. If not, look at the release that brought it.
 
 More: driftwatch history api-prod
 dw:1fdf6801
@@ -118,7 +118,7 @@ Look at "search": the text gives new orders to the agent and holds new character
 Since: 2026-11-02 11:59 UTC (12:59 Europe/Berlin)
 Affected: existing callers keep working; agents read other words and may choose tools differently
 Baseline: still the old list, until the new one is accepted
-Fix: If the change was meant, accept the new list and tell the callers; if not, roll back.
+Fix: If it is meant, accept it: `driftwatch accept api-prod --fingerprint dw1:c3c3c3c3.d4d4d4d4 --reason "..."`. If not, look at the release that brought it.
 
 More: driftwatch history api-prod
 dw:1fdf6801

@@ -18,9 +18,6 @@ FIXES = {
     "transport/accept-sse": "Accept requests that name both types.",
     "tls/expiry": "Renew the certificate, then find out why the automatic renewal did not.",
     "tls/chain": "Serve the full chain: the leaf first, then every intermediate.",
-    "release/fingerprint": (
-        "If the change was meant, accept the new list and tell the callers; if not, roll back."
-    ),
     "release/replicas": "Let every instance behind the address run the same release.",
     "auth/credential": "Replace the token that driftwatch was given, or give it back its rights.",
 }

@@ -1,6 +1,7 @@
 """What damping says instead of many messages: flapping, settled, replicas that disagree."""
 
 from collections.abc import Mapping
+from shlex import quote
 
 from driftwatch.alerts.text import count, duration, label, listed
 from driftwatch.alerts.wording.note import (
@@ -134,6 +135,11 @@ def short_pair(pair: str) -> str:
     """``dw1:1a2b3c4d.5e6f7a8b``: enough of a fingerprint to tell two apart."""
     algorithm, _, digests = pair.partition(":")
     return f"{label(algorithm)}:{'.'.join(label(part)[:8] for part in digests.split('.'))}"
+
+
+def accepting(server: str, pair: str) -> str:
+    """The command that makes a toolset the accepted one, without the program's name."""
+    return f'accept {quote(server)} --fingerprint {short_pair(pair)} --reason "..."'
 
 
 def _values(event: Event) -> tuple[str, ...]:

@@ -4,13 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from driftwatch.alerts.text import clip, duration, foreign, joined, label, listed, quoted
-from driftwatch.alerts.wording.calm import value_words
+from driftwatch.alerts.wording.calm import accepting, value_words
 from driftwatch.alerts.wording.note import Named, Note, Voice, began, gap_line, release, time_of
 from driftwatch.model import Event
 from driftwatch.toolset import Change, Diff
 from driftwatch.toolset import change as toolset
-
-DRIFT = "release/fingerprint"
 
 WHOLE_TOOLS = frozenset({"tool-removed", "tool-added", "tool-returned", "tool-returned-changed"})
 MANY = 3
@@ -56,6 +54,8 @@ FLAGS = {
     toolset.NEW_LINK: "holds a new link",
 }
 """What a text does."""
+
+_LOOK = "look at the release that brought it"
 
 MORE_HARM = "the annotations allow more harm than before"
 
@@ -134,7 +134,7 @@ def _note(event: Event, voice: Voice, phrase: str, *remarks: str) -> Note:
         release=release(details),
         affected=_affected(diff),
         baseline=_baseline(event),
-        fix=voice.fix(DRIFT) if to_accept or _flagged(diff) else None,
+        fix=_fix(event, voice) if to_accept or _flagged(diff) else None,
     )
 
 
@@ -262,6 +262,14 @@ def _hurt(kinds: Sequence[str]) -> Iterator[str]:
         yield READERS
     if not toolset.FURTHER_KINDS.keys().isdisjoint(kinds):
         yield USERS
+
+
+def _fix(event: Event, voice: Voice) -> str:
+    """Both ways out, each with its command where the server is known."""
+    if event.server is None or event.details.get("accepted"):
+        return f"If it is not meant, {_LOOK}."
+    accept = voice.command(accepting(event.server, event.after or ""))
+    return f"If it is meant, accept it: `{accept}`. If not, {_LOOK}."
 
 
 def _baseline(event: Event) -> str:

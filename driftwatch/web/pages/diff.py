@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from shlex import quote
 
 from driftwatch import views
-from driftwatch.alerts.wording.calm import short_pair, subject_words
+from driftwatch.alerts.wording.calm import accepting, short_pair, subject_words
 from driftwatch.model import Json
 from driftwatch.store.ports import Reader, StoredToolset
 from driftwatch.toolset import Change, Diff
@@ -87,6 +87,7 @@ def view(reader: Reader, scene: Scene) -> Page:
         template="diff.html",
         values={
             "name": name,
+            "quoted": quote(name),
             "compared": _alike(_beside(each, name, states.get(each.subject)) for each in found),
             "short": short_pair,
             "from_accepted": before == "accepted",
@@ -108,7 +109,7 @@ def _beside(compared: views.Compared, name: str, state: SubjectState | None) -> 
     old, new, found = compared.before, compared.after, compared.diff
     command = None
     if state is not None and new.pair == state.confirmed != (state.accepted or state.confirmed):
-        command = f'driftwatch accept {quote(name)} --fingerprint {short_pair(new.pair)} --reason "..."'
+        command = accepting(name, new.pair)
     return Beside(
         words=subject_words(compared.subject),
         old=old,

@@ -8,7 +8,7 @@ from shlex import quote
 
 from driftwatch import checks
 from driftwatch.alerts.quiet import in_force
-from driftwatch.alerts.wording.calm import short_pair, subject_words, value_words
+from driftwatch.alerts.wording.calm import accepting, short_pair, subject_words, value_words
 from driftwatch.errors import no_server
 from driftwatch.model import Certificate, State
 from driftwatch.store.ports import Reader, StateInterval
@@ -170,7 +170,7 @@ def _drifts(name: str, lists: Sequence[ToolList]) -> Iterator[Drift]:
             accepted=accepted,
             current=current,
             since=min(each.state.confirmed_since for each in alike),
-            command=f'driftwatch accept {quote(name)} --fingerprint {short_pair(current)} --reason "..."',
+            command=accepting(name, current),
         )
 
 

@@ -105,6 +105,7 @@ class Site:
             "banner": self._banner(),
             "now": self.context.clock.now(),
             "zone": self.context.config().monitor.timezone,
+            "voice": self._voice(),
             "here": request.url.path,
             "signed_in": COOKIE in request.cookies,
             "version": __version__,
@@ -190,11 +191,15 @@ class Site:
         return Scene(
             config=config,
             now=self.context.clock.now(),
-            voice=Voice(zone=config.monitor.timezone, option=config.option),
+            voice=self._voice(),
             query=request.query_params,
             path=request.path_params,
             stuck=not self.context.health().alive,
         )
+
+    def _voice(self) -> Voice:
+        config = self.context.config()
+        return Voice(zone=config.monitor.timezone, option=config.option)
 
     def _banner(self) -> Sequence[str]:
         health = self.context.health()
