@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from driftwatch import deploys, toolset, transitions
+from driftwatch import deploys, transitions, views
 from driftwatch.deploys import DeployOutcome, Look, Phase, Progress, Rules, attribution
 from driftwatch.model import DeployState, Depth, Era, Event, EventKind, Json, Level, Release, Report, State
 from driftwatch.store.ports import DeliveryPlan, DeployRun, Reader, RunRecord, Tx
@@ -311,7 +311,7 @@ def _drift(
     drift = {}
     for subject, pairs in progress.drifted.items():
         if pairs not in told:
-            told[pairs] = _diff(reader, server, *pairs) or {}
+            told[pairs] = _diff(reader, server, subject, *pairs) or {}
         drift[subject] = told[pairs]
     return drift
 
@@ -339,10 +339,10 @@ def _since(reader: Reader, release: Release, incident: Incident) -> str | None:
     return None if told["id"] == release.id else f"release {told['ref']}"
 
 
-def _diff(reader: Reader, server: str, before: str, after: str) -> Mapping[str, Json] | None:
+def _diff(reader: Reader, server: str, subject: str, before: str, after: str) -> Mapping[str, Json] | None:
     """How two remembered lists differ; None where one is not remembered any more."""
     one, other = reader.toolset(server, before), reader.toolset(server, after)
-    return toolset.diff(one.content, other.content).to_json() if one and other else None
+    return views.between(reader, server, subject, one, other).to_json() if one and other else None
 
 
 def _blip(reader: Reader, server: str, progress: Progress) -> Mapping[str, Json] | None:
@@ -352,6 +352,6 @@ def _blip(reader: Reader, server: str, progress: Progress) -> Mapping[str, Json]
             old, new = progress.before.get(subject), pair
             if old is None or old == new:
                 continue
-            difference = _diff(reader, server, old, new)
+            difference = _diff(reader, server, subject, old, new)
             return {"subject": subject, "fingerprint": new, "times": answer.times, "diff": difference}
     return None

@@ -2,6 +2,7 @@
 
 import os
 import sys
+
 import typer
 
 from driftwatch.cli.options import ConfigOption, find_config, load_beside, load_to_alert

@@ -149,7 +149,7 @@ class Observer:
         memory = await self._store.query(lambda reader: reader.memory(request.server))
         # A list of a megabyte takes tens of milliseconds: the loop is for everyone.
         read = await asyncio.to_thread(read_toolsets, evidence)
-        diffs = Differences(self._store, request.server)
+        diffs = Differences(self._store, request.server, memory)
         known = await self._compared(remembered(memory, evidence.credential), read, diffs)
         judged = await asyncio.to_thread(judge, evidence, watched.checks, known, read)
         if self._guard is not None and await self._guard.is_ours(request, judged.report, memory):
@@ -260,7 +260,7 @@ class Observer:
                 subject=subject,
                 pair=record.fingerprint.pair,
                 algorithm=record.fingerprint.algorithm,
-                diff=await diffs.since(state.confirmed, record) if state else None,
+                diff=await diffs.between(state.confirmed, record) if state else None,
                 volatile=record.volatile,
                 drift=await diffs.between(state.accepted, record) if state and state.accepted else None,
                 only_noise=await diffs.only_noise(state.confirmed, record) if state else False,
@@ -272,21 +272,26 @@ class Observer:
 class Differences:
     """How the lists of one probe differ from stored ones, each compared once."""
 
-    def __init__(self, store: Store, server: str) -> None:
+    def __init__(self, store: Store, server: str, memory: Memory | None) -> None:
         """Reads only what differs."""
         self._store = store
         self._server = server
+        self._states = memory.states if memory else {}
         self._known: dict[tuple[str, str], toolset.Diff | None] = {}
 
     async def between(self, pair: str, record: ToolsetRecord) -> toolset.Diff | None:
-        """From the stored list ``pair`` to this one; None when they are the same or it is not stored."""
+        """From the stored list ``pair`` to this one; None when they are the same or it is not stored.
+
+        What was there before this one is compared with its last definition, and returned.
+        """
         if pair == record.fingerprint.pair:
             return None
         key = (pair, record.era)
         if key not in self._known:
-            before = await self._store.query(_stored(self._server, pair))
+            read = functools.partial(self._read, pair, record)
+            before, earlier = await self._store.query(read)
             # A list of a megabyte takes a tenth of a second: the loop is for everyone.
-            self._known[key] = await asyncio.to_thread(_diff, before, record) if before else None
+            self._known[key] = await asyncio.to_thread(_diff, before, record, earlier) if before else None
         return self._known[key]
 
     async def only_noise(self, pair: str, record: ToolsetRecord) -> bool:
@@ -296,21 +301,17 @@ class Differences:
         before = await self._store.query(_stored(self._server, pair))
         return before is not None and await asyncio.to_thread(_only_noise, before.content, record)
 
-    async def since(self, pair: str, record: ToolsetRecord) -> toolset.Diff | None:
-        """The same from the confirmed list; what was there earlier is compared with its last definition."""
-        diff = await self.between(pair, record)
-        if diff is None:
-            return None
-
-        def known(reader: Reader) -> tuple[StoredToolset, toolset.Toolset] | None:
-            before = reader.toolset(self._server, pair)
-            names = toolset.names_only_in(record.content, before.content) if before else ()
-            if before is None or not names:
-                return None
-            return before, reader.last_known(self._server, record.era, record.credential, names)
-
-        found = await self._store.query(known)
-        return diff if found is None else await asyncio.to_thread(_diff, found[0], record, found[1])
+    def _read(
+        self, pair: str, record: ToolsetRecord, reader: Reader
+    ) -> tuple[StoredToolset | None, toolset.Toolset]:
+        before = reader.toolset(self._server, pair)
+        names = toolset.names_only_in(record.content, before.content) if before else ()
+        if not names:
+            return before, toolset.NOTHING
+        subject = transitions.toolset_subject(Era(record.era), record.credential)
+        state = self._states.get(subject)
+        began = state.confirmed_since if state and state.confirmed == record.fingerprint.pair else None
+        return before, reader.last_known(self._server, subject, names, began)
 
 
 def _decide(tx: Tx, memory: Memory | None, report: Report, **named: Any) -> Changes:
@@ -359,9 +360,7 @@ def _only_noise(before: toolset.Toolset, record: ToolsetRecord) -> bool:
     return toolset.differs_only_in_marks(settled, other)
 
 
-def _diff(
-    before: StoredToolset, record: ToolsetRecord, earlier: toolset.Toolset = toolset.NOTHING
-) -> toolset.Diff:
+def _diff(before: StoredToolset, record: ToolsetRecord, earlier: toolset.Toolset) -> toolset.Diff:
     return toolset.diff(before.content, record.content, earlier)
 
 

@@ -69,13 +69,18 @@ class SqlReader(Fleet, Releases, Told):
             further=tuple((kind, tuple(entries)) for kind, entries in (row["further"] or {}).items()),
         )
 
-    def last_known(self, server: str, era: str, credential: str, names: Collection[str]) -> Toolset:
+    def last_known(
+        self, server: str, subject: str, names: Collection[str], before: datetime | None = None
+    ) -> Toolset:
         """The entries of these names, each as it was in the newest confirmed list that had it."""
+        _, era, credential = subject.split(":", 2)
         key = self._find_server(server)
         tools: dict[str, Json] = {}
         further: dict[tuple[str, str], Json] = {}
         surface = {"server": key, "which_era": era, "label": credential, "limit": LISTS_LOOKED_AT}
-        for row in [] if key is None else self._rows(sql.CONFIRMED_LISTS, **surface):
+        if before is not None:
+            surface["which_subject"] = subject
+        for row in [] if key is None else self._rows(sql.confirmed_lists(before), **surface):
             missing = [name for name in names if name not in tools]
             for tool in self._rows(sql.TOOLS_NAMED, toolset=row["id"], names=missing) if missing else ():
                 tools.setdefault(tool["name"], tool["content"])

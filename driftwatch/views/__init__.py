@@ -32,7 +32,16 @@ from driftwatch.views.servers import (
     status,
 )
 from driftwatch.views.shape import Moment, described, iso
-from driftwatch.views.toolsets import Compared, Diff, Toolset, compare, diff, export, remembered_toolset
+from driftwatch.views.toolsets import (
+    Compared,
+    Diff,
+    Toolset,
+    between,
+    compare,
+    diff,
+    export,
+    remembered_toolset,
+)
 
 __all__ = [
     "Backlog",
@@ -53,6 +62,7 @@ __all__ = [
     "Toolset",
     "Window",
     "backlog",
+    "between",
     "compare",
     "described",
     "diff",

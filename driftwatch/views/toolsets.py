@@ -16,6 +16,9 @@ from driftwatch.views.shape import Moment, described, iso
 
 SUBJECT = "toolset:"
 
+STRETCHES_LOOKED_AT = 100
+"""How many of a surface's newest lists are searched for the one that a comparison ends with."""
+
 
 @described
 class Toolset(TypedDict):
@@ -84,14 +87,24 @@ def compare(reader: Reader, server: str, before: str, after: str) -> list[Compar
     found = []
     for state in _toolset_states(reader, server):
         old, new = (_named(reader, server, state, side) for side in (before, after))
-        found.append(
-            Compared(
-                subject=state.subject, before=old, after=new, diff=toolset.diff(old.content, new.content)
-            )
-        )
+        difference = between(reader, server, state.subject, old, new)
+        found.append(Compared(subject=state.subject, before=old, after=new, diff=difference))
     if not found:
         raise UnknownError(f"{server}: no complete tool list was read yet")
     return found
+
+
+def between(
+    reader: Reader, server: str, subject: str, before: ports.StoredToolset, after: ports.StoredToolset
+) -> toolset.Diff:
+    """How two remembered lists of a surface differ; what was there before the later one began returned."""
+    old, new = before.content, after.content
+    names = toolset.names_only_in(new, old)
+    if not names:
+        return toolset.diff(old, new)
+    stretches = reader.intervals(server, subject, limit=STRETCHES_LOOKED_AT)
+    began = next((each.since for each in stretches if each.value == after.pair), None)
+    return toolset.diff(old, new, reader.last_known(server, subject, names, began))
 
 
 def remembered_toolset(reader: Reader, server: str, named: str) -> ports.StoredToolset:

@@ -5,16 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from driftwatch import checks, rollout, transitions
+from driftwatch import actions, checks, rollout, transitions, views
 from driftwatch.alerts.route import ChannelRule
 from driftwatch.errors import StoreError
 from driftwatch.evidence import Evidence, Missing
 from driftwatch.judging import judge
-from driftwatch.model import Depth, Era, EventKind, ProbeRequest, State, Trigger
+from driftwatch.model import Depth, Era, EventKind, ProbeRequest, Report, State, Trigger
 from driftwatch.observe import Observer, Watched, remembered
 from driftwatch.probe import Target
 from driftwatch.store.ports import Schedule, ServerRecord
 from driftwatch.store.sqlite import SqliteStore
+from driftwatch.toolset.change import KINDS
 from tests.checks.factories import evidence, exchange, opening, shut, surface, tool
 from tests.clocks import StandingClock
 
@@ -55,11 +56,7 @@ class Desk:
 
     async def observe(self, server: str = SERVER, *, later: timedelta = timedelta(minutes=1)) -> bool:
         """Make a probe some time later; whether it was recorded."""
-        self.clock.advance(later)
-        request = ProbeRequest(
-            server=server, due_at=self.clock.now(), trigger=Trigger.INTERVAL, depth=Depth.LIGHT
-        )
-        return await self.observer.observe(request) is not None
+        return await self.observer.observe(self.request(server, later=later)) is not None
 
     async def probe_when_due(self) -> None:
         """Let time pass until the server is due, and make the probe."""
@@ -80,6 +77,27 @@ class Desk:
             group_wait=timedelta(seconds=30),
             windows=(),
             rollouts=rollout.Settings(),
+        )
+
+    async def show(self, *lists: str, accept: bool = False) -> Report:
+        """Let the server show some lists, each with a tool for every letter, until each is confirmed."""
+        for letters in lists:
+            self.seen = evidence(surface(Era.MODERN, *map(tool, letters)))
+            for _ in range(2):
+                report = await self.observer.observe(self.request(later=timedelta(minutes=6)))
+            with self.store.write() as tx:
+                memory = tx.lock_server(SERVER)
+                if accept and memory is not None:
+                    shown = memory.states["toolset:modern:anonymous"].confirmed
+                    actions.accept(tx, SERVER, shown, by="ann", reason="meant", now=self.clock.now())
+        assert report is not None
+        return report
+
+    def request(self, server: str = SERVER, *, later: timedelta = timedelta(minutes=1)) -> ProbeRequest:
+        """A light probe some time later."""
+        self.clock.advance(later)
+        return ProbeRequest(
+            server=server, due_at=self.clock.now(), trigger=Trigger.INTERVAL, depth=Depth.LIGHT
         )
 
     def kinds(self) -> list[EventKind]:
@@ -279,3 +297,26 @@ async def test_a_server_that_is_removed_while_it_is_probed_is_not_remembered(des
     assert not await desk.observe()
     assert desk.runs() == 0
     assert desk.observer.storing
+
+
+@pytest.mark.parametrize(
+    ("accepted", "shown", "said"),
+    [
+        (["ab"], ["abc"], "tool-added"),
+        (["abc", "ab"], ["abc"], "tool-returned"),
+        (["ab"], ["abc", "ab", "abc"], "tool-returned"),
+        (["abcd", "abc", "ab"], ["abc"], "tool-returned"),
+    ],
+)
+async def test_an_alert_a_comparison_and_the_check_have_one_word_for_a_tool_that_came(
+    desk: Desk, accepted: list[str], shown: list[str], said: str
+) -> None:
+    await desk.show(*accepted, accept=True)
+    report = await desk.show(*shown)
+    with desk.store.read() as reader:
+        told = next(event for event in reader.events(SERVER) if event.details.get("diff"))
+        (compared,) = views.compare(reader, SERVER, "accepted", "current")
+    assert [change["kind"] for change in told.details["diff"]["changes"]] == [said]
+    assert [change.kind for change in compared.diff.changes] == [said]
+    (finding,) = report.result("release/fingerprint").findings
+    assert finding.message == f"Against the accepted list: 1 {KINDS[said][0]}."

@@ -208,10 +208,14 @@ def test_what_was_last_known_of_a_tool_is_what_the_newest_confirmed_list_had_of_
     world.clock.advance(HOUR)
     world.record(toolsets=[toolset("four", a3)])
     with world.store.read() as reader:
-        known = reader.last_known("api", "modern", "token", ["a", "b", "d"])
+        known = reader.last_known("api", "toolset:modern:token", ["a", "b", "d"])
         assert known.tools == (a2, {"name": "b"})
-        assert reader.last_known("api", "legacy", "token", ["a"]).tools == ()
-        assert reader.last_known("nobody", "modern", "token", ["a"]).tools == ()
+        assert reader.last_known("api", "toolset:modern:token", ["a", "b"], at - HOUR).tools == (
+            a1,
+            {"name": "b"},
+        )
+        assert reader.last_known("api", "toolset:legacy:token", ["a"]).tools == ()
+        assert reader.last_known("nobody", "toolset:modern:token", ["a"]).tools == ()
 
 
 def test_what_was_last_known_of_a_prompt_is_found_too(world: World) -> None:
@@ -222,5 +226,5 @@ def test_what_was_last_known_of_a_prompt_is_found_too(world: World) -> None:
         record = replace(toolset(word, {"name": "a"}), further=(("prompts", tuple(prompts)),))
         world.record(changes=confirmed(word, at), toolsets=[record])
     with world.store.read() as reader:
-        known = reader.last_known("api", "modern", "token", ["p"])
+        known = reader.last_known("api", "toolset:modern:token", ["p"])
         assert known.further == (("prompts", ({"name": "p", "title": "new"},)),)

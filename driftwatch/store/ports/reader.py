@@ -22,8 +22,13 @@ class Reader(Protocol):
     def toolset(self, server: str, pair: str) -> StoredToolset | None:
         """A remembered tool list by its fingerprint's pair."""
 
-    def last_known(self, server: str, era: str, credential: str, names: Collection[str]) -> Toolset:
-        """The entries of these names, each as it was in the newest confirmed list that had it."""
+    def last_known(
+        self, server: str, subject: str, names: Collection[str], before: datetime | None = None
+    ) -> Toolset:
+        """The entries of these names, each as it was in the newest confirmed list that had it.
+
+        ``subject`` is a toolset's. With ``before``, only lists count that were the confirmed one before then.
+        """
 
     def status(self, after: str = "", limit: int = 200) -> list[ServerStatus]:
         """Configured servers after a name, by name, with everything that is remembered about each."""

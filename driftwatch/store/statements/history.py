@@ -103,7 +103,7 @@ TOOLSET_TOOLS = (
     .where(toolset_tools.c.toolset_id == bindparam("toolset"))
     .order_by(toolset_tools.c.position)
 )
-CONFIRMED_LISTS = (
+_CONFIRMED_LISTS = (
     sa.select(toolsets.c.id, _further.c.content.label("further"))
     .outerjoin(_further, _further.c.id == toolsets.c.further_id)
     .where(
@@ -115,7 +115,20 @@ CONFIRMED_LISTS = (
     .order_by(toolsets.c.last_confirmed_at.desc(), toolsets.c.id.desc())
     .limit(bindparam("limit"))
 )
-"""Of one surface, the newest first."""
+
+
+def confirmed_lists(before: Any | None) -> sa.Select[Any]:
+    """Of one surface, the newest first; with ``before`` only those that counted at an earlier time."""
+    if before is None:
+        return _CONFIRMED_LISTS
+    stretches = sa.exists().where(
+        intervals.c.server_id == WHICH_SERVER,
+        intervals.c.subject == bindparam("which_subject"),
+        intervals.c.value == toolsets.c.pair,
+        intervals.c.since < before,
+    )
+    return _CONFIRMED_LISTS.where(stretches)
+
 
 TOOLS_NAMED = (
     sa.select(toolset_tools.c.name, bodies.c.content)
