@@ -19,6 +19,8 @@ from driftwatch.evidence import (
     ANONYMOUS,
     CREDENTIAL_ECHO,
     NO_AUTHORIZATION,
+    URL_ECHO,
+    URL_MARK,
     Authorization,
     Exchange,
     Listing,
@@ -204,12 +206,13 @@ def credential(
     depth=Depth.FULL,
 )
 def credential_echo(
-    credential: str, openings: tuple[Opening, ...] | Missing, surfaces: tuple[Surface, ...]
+    credential: str, url: str, openings: tuple[Opening, ...] | Missing, surfaces: tuple[Surface, ...]
 ) -> Verdict:
     """Every answer to a request that carried the configured credential, searched for it.
 
-    It is looked for as it is, URL-encoded and in base64. The report has its label in its place, and the rules
-    about names and texts do not judge that label.
+    The token, the secret of an OAuth client, and whatever looks like a secret among the `headers` and in the
+    URL's query are looked for as they are, URL-encoded and in base64. The report has a label in their place,
+    and the rules about names and texts do not judge that label.
 
     Why it matters:
         Whatever a server lists goes into models' contexts, into the logs of clients and into caches. A
@@ -220,24 +223,28 @@ def credential_echo(
         Take the credential out of the answer: look at debugging output, at descriptions that are made from
         the request, and at error pages that repeat its headers. Then renew it.
     """
-    if credential == ANONYMOUS:
+    if credential == ANONYMOUS and "?" not in url:
         return NotChecked("no credential is configured", "no-credential")
     if isinstance(openings, Missing):
         return NotChecked.of(openings)
+    secrets = {
+        CREDENTIAL_ECHO: (f"<{credential}>", "The answer holds the credential that the request came with."),
+        URL_ECHO: (URL_MARK, "The answer holds a secret of the URL that the request went to."),
+    }
     heard = [(opening.era, attempt) for opening in openings for attempt in opening.attempts]
     heard += [(surface.era, exchange) for surface in surfaces for exchange in surface.heard]
     return once(
         Found(
             code="echoed",
             subject=exchange.rpc_method or exchange.label,
-            message="The answer holds the credential that the request came with.",
+            message=secrets[remark.code][1],
             expected="an answer without it",
-            measured=f"<{credential}> {remark.message}",
+            measured=f"{secrets[remark.code][0]} {remark.message}",
             era=era,
         )
         for era, exchange in heard
         for remark in exchange.remarks
-        if remark.code == CREDENTIAL_ECHO
+        if remark.code in secrets
     )
 
 

@@ -22,6 +22,8 @@ from driftwatch.evidence import (
     NEEDS_FULL,
     OTHER_ECHO,
     OTHER_MARKS,
+    URL_ECHO,
+    URL_MARK,
     Evidence,
     Missing,
     Surface,
@@ -63,9 +65,9 @@ class Scene:
         """What stands in the list in the place of secrets that the server sent back."""
         pages = () if isinstance(surface.listing, Missing) else surface.listing.exchanges
         codes = {remark.code for page in pages for remark in page.remarks}
-        if not codes & {CREDENTIAL_ECHO, OTHER_ECHO}:
+        if not codes & {CREDENTIAL_ECHO, URL_ECHO, OTHER_ECHO}:
             return frozenset()
-        return OTHER_MARKS | {f"<{self.evidence.credential}>"}
+        return OTHER_MARKS | {URL_MARK, f"<{self.evidence.credential}>"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,8 +26,12 @@ NO_AUTHORIZATION = Missing("the server does not ask for credentials (authorizati
 
 CREDENTIAL_ECHO = "credential-echo"
 """The code of the remark that our own credential came back: what stands in its place is our mark."""
+URL_ECHO = "url-echo"
+"""The same of a secret in the configured URL's query."""
 OTHER_ECHO = "other-echo"
 """The same of another secret, such as the session's id, inside of a message."""
+URL_MARK = "<url-secret>"
+"""What stands in the place of that one."""
 OTHER_MARKS = frozenset({"<session>", "<redacted>", "<proxy>"})
 """What stands in the place of secrets that are no credential."""
 

@@ -8,12 +8,15 @@ from dataclasses import dataclass, field
 from typing import Self
 from urllib.parse import quote, quote_plus
 
+from driftwatch.evidence import URL_MARK
 from driftwatch.model import Json
 
 SESSION = "session"
 """The label of a session id."""
+URL = URL_MARK.strip("<>")
+"""The label of a secret in the query of the configured URL."""
 QUERY = "redacted"
-"""The label of a value from the URL's query."""
+"""The label of one in the query of any other."""
 
 _MIN_SECRET = 6
 """Shorter values are no secrets, and would be found in every text."""
@@ -34,6 +37,8 @@ class Credential:
 
     label: str
     headers: tuple[tuple[str, str], ...] = field(repr=False)
+    unsent: tuple[str, ...] = field(default=(), repr=False)
+    """What it was got with, such as a client's secret: the server never sees it, nor does a record."""
 
     @classmethod
     def bearer(cls, label: str, token: str) -> Self:

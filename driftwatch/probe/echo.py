@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from driftwatch.evidence import CREDENTIAL_ECHO, OTHER_ECHO, OTHER_MARKS, Remark
+from driftwatch.evidence import CREDENTIAL_ECHO, OTHER_ECHO, OTHER_MARKS, URL_ECHO, URL_MARK, Remark
 from driftwatch.model import Json
 from driftwatch.probe.credential import Redactor
 
@@ -12,14 +12,12 @@ _QUOTED = 80
 
 
 def in_message(value: Json, redactor: Redactor) -> Iterator[Remark]:
-    """The remarks on one JSON text: at most one for credentials and one for other secrets."""
-    places: dict[str, list[str]] = {CREDENTIAL_ECHO: [], OTHER_ECHO: []}
+    """The remarks on one JSON text: at most one for each kind of secret."""
+    places: dict[str, list[str]] = {CREDENTIAL_ECHO: [], URL_ECHO: [], OTHER_ECHO: []}
     for pointer, text in _texts(value, "", redactor):
-        marks = redactor.marks(text)
-        if marks - OTHER_MARKS:
-            places[CREDENTIAL_ECHO].append(pointer)
-        elif marks and not pointer.endswith("/nextCursor"):
-            places[OTHER_ECHO].append(pointer)
+        kind = _kind(text, redactor)
+        if kind is not None and (kind != OTHER_ECHO or not pointer.endswith("/nextCursor")):
+            places[kind].append(pointer)
     for code, found in places.items():
         if found:
             more = f" and {len(found) - 1:,} more" if len(found) > 1 else ""
@@ -29,15 +27,27 @@ def in_message(value: Json, redactor: Redactor) -> Iterator[Remark]:
 def in_head(headers: Iterable[tuple[str, str]], redactor: Redactor) -> Iterator[Remark]:
     """The remark on a header that holds a credential."""
     for name, value in headers:
-        if name not in _SILENT and redactor.marks(value) - OTHER_MARKS:
-            yield Remark(code=CREDENTIAL_ECHO, message=f"in the header {name[:_QUOTED]}")
+        kind = None if name in _SILENT else _kind(value, redactor)
+        if kind is not None and kind != OTHER_ECHO:
+            yield Remark(code=kind, message=f"in the header {name[:_QUOTED]}")
             return
 
 
 def in_body(excerpt: str, redactor: Redactor) -> Iterator[Remark]:
     """The remark on a body that is no JSON-RPC answer and holds a credential."""
-    if redactor.marks(excerpt) - OTHER_MARKS:
-        yield Remark(code=CREDENTIAL_ECHO, message="in the body")
+    kind = _kind(excerpt, redactor)
+    if kind is not None and kind != OTHER_ECHO:
+        yield Remark(code=kind, message="in the body")
+
+
+def _kind(text: str, redactor: Redactor) -> str | None:
+    """The code of the gravest secret in a text; None where there is none."""
+    marks = redactor.marks(text)
+    if marks - OTHER_MARKS - {URL_MARK}:
+        return CREDENTIAL_ECHO
+    if URL_MARK in marks:
+        return URL_ECHO
+    return OTHER_ECHO if marks else None
 
 
 def _texts(value: Json, pointer: str, redactor: Redactor) -> Iterator[tuple[str, str]]:

@@ -107,7 +107,7 @@ class ClientCredentials:
             _safe(client.token_url, "the token endpoint")
         secret = await asyncio.to_thread(client.secret)
         # Whatever a server echoes of the secret comes back as the label.
-        guarded = Credential(label=self.label, headers=(("client-secret", secret),))
+        guarded = Credential(label=self.label, headers=(), unsent=(secret,))
         limits = replace(
             errand.limits,
             timeout_s=min(errand.limits.timeout_s, DEADLINE_S / 2),
@@ -122,9 +122,9 @@ class ClientCredentials:
                 reply = await _ask(wire, client, secret, endpoint.url, method)
                 if not _is_unknown_client(reply):
                     break
-        return self._read(reply, asked_at)
+        return self._read(reply, asked_at, secret)
 
-    def _read(self, reply: Exchange, asked_at: datetime) -> _Token:
+    def _read(self, reply: Exchange, asked_at: datetime, secret: str) -> _Token:
         """The token of a reply. Raises Unavailable with what the endpoint said, which holds no secret."""
         answer = reply.answer
         if not isinstance(answer, dict) or not eras.ok(reply) or "error" in answer:
@@ -135,7 +135,7 @@ class ClientCredentials:
         if not isinstance(kind, str) or kind.lower() != "bearer":
             raise Unavailable("the token endpoint answered with a token that is no bearer token")
         life = _seconds(answer.get("expires_in"))
-        credential = bearer(self.label, token, self._headers)
+        credential = replace(bearer(self.label, token, self._headers), unsent=(secret,))
         return _Token(credential=credential, ends=None if life is None else asked_at + life)
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 
-from driftwatch.evidence import CREDENTIAL_ECHO, Exchange, Fault, Remark
+from driftwatch.evidence import CREDENTIAL_ECHO, URL_ECHO, Exchange, Fault, Remark
 from driftwatch.probe import echo, headers
 from driftwatch.probe.body import Body
 from driftwatch.probe.connect import SocketStream
@@ -61,7 +61,7 @@ class Recording:
             remarks = [*remarks, *body.remarks]
         if redactor:
             remarks = [*remarks, *echo.in_head(received, redactor)]
-            if all(remark.code != CREDENTIAL_ECHO for remark in remarks):
+            if not {CREDENTIAL_ECHO, URL_ECHO} & {remark.code for remark in remarks}:
                 remarks = [*remarks, *echo.in_body(excerpt, redactor)]
             excerpt = redactor.text(excerpt)
             remarks = [replace(remark, message=redactor.quotation(remark.message)) for remark in remarks]

@@ -20,7 +20,7 @@ from driftwatch.probe import connect, headers
 from driftwatch.probe.body import SSE, Body
 from driftwatch.probe.connect import AddressFault, Resolver, SocketStream
 from driftwatch.probe.connection import Connection
-from driftwatch.probe.credential import QUERY, SESSION, Credential, Redactor
+from driftwatch.probe.credential import QUERY, SESSION, URL, Credential, Redactor
 from driftwatch.probe.encoding import Inflater, codings, inflater
 from driftwatch.probe.fault import Broken
 from driftwatch.probe.place import Place, place
@@ -81,7 +81,7 @@ class Wire:
         self._time = asyncio.get_running_loop().time
         self._deadline = self._time() + self._limits.deadline_s
         for name, value in endpoint.secrets:
-            self._redactor.learn_named(name, value, QUERY)
+            self._redactor.learn_named(name, value, URL)
         for secret in () if proxy is None else proxy.secrets:
             self._redactor.learn(secret, "proxy")
         if credential is not None:
@@ -92,6 +92,8 @@ class Wire:
         self._credential = credential
         for name, value in credential.headers:
             self._redactor.learn_named(name, value, credential.label)
+        for value in credential.unsent:
+            self._redactor.learn(value, credential.label)
 
     async def __aenter__(self) -> Self:
         self._deadline = self._time() + self._limits.deadline_s

@@ -208,7 +208,12 @@ def marked(mark: str) -> dict[str, Json]:
 
 @pytest.mark.parametrize(
     ("mark", "code"),
-    [("<token>", "credential-echo"), ("<session>", "other-echo"), ("<redacted>", "other-echo")],
+    [
+        ("<token>", "credential-echo"),
+        ("<url-secret>", "url-echo"),
+        ("<session>", "other-echo"),
+        ("<redacted>", "other-echo"),
+    ],
 )
 @pytest.mark.parametrize(
     "check", [declared.id for declared in checks.catalogue if "tools" in declared.needs], ids=str

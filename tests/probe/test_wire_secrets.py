@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import pytest
 
-from driftwatch.evidence import CREDENTIAL_ECHO, OTHER_ECHO
+from driftwatch.evidence import CREDENTIAL_ECHO, OTHER_ECHO, URL_ECHO
 from driftwatch.probe.wire import Credential, Read, Request
 from tests.servers.certificates import intermediate
 from tests.servers.raw import ASK, http, serve
@@ -73,6 +73,18 @@ async def test_a_credential_that_comes_back_is_remarked_with_its_place(open_wire
     places = ["at /result/a~1b/<ci-token> and 1 more"]
     assert TOKEN not in repr(told)
     assert told == [places, places, ["in the body"], ["in the header x-seen"], []]
+
+
+async def test_a_secret_of_the_url_and_one_that_is_never_sent_are_remarked_too(open_wire: Any) -> None:
+    unsent = Credential(label="oauth", headers=(), unsent=("cl1ent-s3cret",))
+    for said, code in (("q-4pi-k3y", URL_ECHO), ("cl1ent-s3cret", CREDENTIAL_ECHO), ("repos", None)):
+        async with (
+            serve([ASK, reply(f"I got {said}")]) as server,
+            open_wire(f"{server.url}?api_key=q-4pi-k3y&tools=repos", credential=unsent) as wire,
+        ):
+            exchange = (await wire.send(REQUEST)).exchange
+        assert [remark.code for remark in exchange.remarks] == ([] if code is None else [code])
+        assert (said in repr(exchange)) is (code is None)
 
 
 async def test_a_session_that_comes_back_is_no_credential(open_wire: Any) -> None:
@@ -157,7 +169,7 @@ async def test_the_query_of_an_endpoint_is_sent_and_never_recorded(open_wire: An
         exchange = (await wire.send(REQUEST)).exchange
     assert server.requests[0].startswith(b"POST /mcp?key=q-s3cr3t-q&mode=streaming HTTP/1.1\r\n")
     assert exchange.url == f"{server.url}?<redacted>"
-    assert exchange.result == {"echo": "key <redacted>, mode streaming"}
+    assert exchange.result == {"echo": "key <url-secret>, mode streaming"}
     assert "q-s3cr3t-q" not in repr(exchange)
 
 

@@ -111,7 +111,20 @@ def _echoing(name: str, deviation: str, tools: tuple[Json, ...], **server: Any) 
     )
 
 
+def _echoes_key(incoming: Incoming, answer: Answer) -> Answer:
+    """The key in the URL that was asked."""
+    key = incoming.path.partition("api_key=")[2].partition("&")[0] or "nobody-at-all"
+    return answer.but(body=answer.body.replace(ECHO.encode(), key.encode()))
+
+
 ECHOES = (
+    Specimen(
+        name="echo-of-the-url",
+        deviation="the key in the URL's query stands in a description",
+        make=lambda: Mcp(tools=(tool(description=f"Asks for {ECHO}."),), after=_echoes_key),
+        path="/mcp?api_key=k3y-of-th3-url",
+        expect={"auth/credential-echo": (RISK, "echoed")},
+    ),
     _echoing("echo-in-a-name", "the token stands in a tool's name", (tool(f"get_{ECHO}"), tool())),
     _echoing(
         "echo-in-texts",
