@@ -16,6 +16,7 @@ from driftwatch.errors import UnknownError, UsageError, no_server, or_meant
 from driftwatch.model import Depth, Event, EventKind, ProbeRequest, Silence, Trigger
 from driftwatch.store.ports import MessageRecord, MessageStatus, ServerRecord, Tx
 from driftwatch.transitions import ConfirmProbe, Incident, Memory, names_pair
+from driftwatch.transitions.values import REVISION
 
 LONGEST_SILENCE = timedelta(days=30)
 
@@ -28,13 +29,13 @@ SHORTEST_ID = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accepted:
-    """A toolset that became the baseline."""
+    """A toolset, or the revisions that are spoken, which became the baseline."""
 
     server: str
     fingerprint: str
-    """The whole pair."""
+    """The whole pair; or the revisions, such as ``2025-06-18``."""
     subjects: tuple[str, ...]
-    """The toolsets of which it is the baseline now; empty when it was that of all of them before."""
+    """Those of which it is the baseline now; empty when it was that of all of them before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +51,8 @@ class Acked:
 def accept(tx: Tx, server: str, fingerprint: str, *, by: str, reason: str, now: datetime) -> Accepted:
     """Make the current toolset of a server its baseline, by the fingerprint of the list that was read.
 
-    ``fingerprint`` may be shortened to 8 digits of each half.
+    ``fingerprint`` may be shortened to 8 digits of each half. Revisions are accepted by their names, joined
+    by ``+``.
     """
     reason = _reason(reason)
     memory, planned = _locked(tx, server)
@@ -190,11 +192,16 @@ _FATE = {
 
 
 def _pair(fingerprint: str, memory: Memory) -> str:
-    """The current pair that a whole or shortened fingerprint names."""
+    """The current pair that a whole or shortened fingerprint names, or the revisions that are spoken."""
     current = {state.confirmed for subject, state in memory.states.items() if subject.startswith("toolset:")}
+    spoken = {state.confirmed for subject, state in memory.states.items() if subject.startswith(REVISION)}
     found = [pair for pair in current if names_pair(fingerprint, pair)]
+    if fingerprint in spoken:
+        return fingerprint
     if len(found) == 1:
         return found[0]
+    if fingerprint[:1].isdigit():
+        raise UsageError(f"{fingerprint!r} is not spoken; current revisions: {_listed(spoken)}")
     shown = _listed(map(short_pair, current))
     raise UsageError(f"{fingerprint!r} is not the fingerprint of a current toolset; current: {shown}")
 

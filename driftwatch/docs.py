@@ -16,11 +16,11 @@ from pathlib import Path
 
 from driftwatch import checks
 from driftwatch.checks import Declaration
-from driftwatch.checks.clients import CLIENTS, CLIENTS_AS_OF, KNOWN_REVISIONS
+from driftwatch.checks.clients import CLIENTS, CLIENTS_AS_OF
 from driftwatch.checks.schema import SEMANTIC_NAMES
 from driftwatch.checks.sources import DOCUMENTS, Source
 from driftwatch.errors import UsageError
-from driftwatch.model import Era, Json, Severity, State
+from driftwatch.model import KNOWN_REVISIONS, Era, Json, Severity, State
 from driftwatch.report import SCHEMA
 
 WIDTH = 100

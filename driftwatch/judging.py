@@ -139,4 +139,5 @@ def _summary(surface: Surface, fingerprint: Fingerprint | Missing) -> SurfaceSum
         complete=listing is not None and listing.complete,
         server_info=surface.server_info,
         fingerprint=None if isinstance(fingerprint, Missing) else fingerprint,
+        supported_versions=surface.supported_versions,
     )

@@ -20,7 +20,7 @@ from driftwatch.deploys import DeployOutcome, Look, Phase, Progress, Rules, attr
 from driftwatch.model import DeployState, Depth, Era, Event, EventKind, Json, Level, Release, Report, State
 from driftwatch.store.ports import DeliveryPlan, DeployRun, Reader, RunRecord, Tx
 from driftwatch.transitions import Changes, Incident, Memory, Policy
-from driftwatch.transitions.values import ENDPOINT, ERAS, INSTANCES_DIFFER, REPLICAS
+from driftwatch.transitions.values import ENDPOINT, ERAS, INSTANCES_DIFFER, REPLICAS, is_spoken
 
 HELD_LONGER = timedelta(minutes=1)
 """What is told leaves this long after the time of its run is up, even if nobody lets it go."""
@@ -86,7 +86,7 @@ def follow(tx: Tx, read: Read) -> Changes:
     if progress.latest:
         changes = read.decide(policy=_as_confirmations(read.policy, rules.reads))
         after = _after(read, changes)
-        doubts, progress = _doubts(after, progress), _with_eras(progress, after)
+        doubts, progress = _doubts(after, progress), _with_spoken(progress, after)
     phase = deploys.phase(progress, rules, now, pending=bool(doubts))
     if phase is Phase.UNSETTLED:
         changes = read.decide(
@@ -232,13 +232,20 @@ def _look(report: Report, in_doubt: Mapping[Era, str | None]) -> Look:
     )
 
 
-def _with_eras(progress: Progress, after: Memory) -> Progress:
-    """The progress with the eras that this read counts as spoken."""
-    state = after.states.get(ERAS)
-    if state is None:
-        return progress
-    spoken = state.pending or state.confirmed
-    return replace(progress, eras={**progress.eras, spoken: progress.eras.get(spoken, 0) + 1})
+def _with_spoken(progress: Progress, after: Memory) -> Progress:
+    """The progress with the eras and revisions that this read counts as spoken."""
+    spoken = {
+        subject: state.pending or state.confirmed
+        for subject, state in after.states.items()
+        if is_spoken(subject)
+    }
+    eras, revisions = dict(progress.eras), dict(progress.revisions)
+    for subject, value in spoken.items():
+        counts = eras if subject == ERAS else dict(revisions.get(subject, {}))
+        counts[value] = counts.get(value, 0) + 1
+        if subject != ERAS:
+            revisions[subject] = counts
+    return replace(progress, eras=eras, revisions=revisions)
 
 
 def _as_confirmations(policy: Policy, reads: int) -> Policy:
@@ -262,10 +269,11 @@ def _doubts(memory: Memory, progress: Progress) -> list[str]:
 
 
 def _disagreeing(progress: Progress) -> dict[str, dict[str, int]]:
-    """The values of each toolset that was read with several, and the eras where those differ."""
+    """The values of each toolset, of the eras and of their revisions, where several were read."""
     subjects = {subject for answer in progress.answers for subject in answer.toolsets}
-    spoken = {subject: progress.spoken(subject) for subject in sorted(subjects)} | {ERAS: dict(progress.eras)}
-    return {subject: values for subject, values in spoken.items() if len(values) > 1}
+    read: dict[str, Mapping[str, int]] = {subject: progress.spoken(subject) for subject in sorted(subjects)}
+    read |= {ERAS: progress.eras, **progress.revisions}
+    return {subject: dict(values) for subject, values in read.items() if len(values) > 1}
 
 
 def _about(reader: Reader, release: Release, server: str) -> dict[str, Json]:

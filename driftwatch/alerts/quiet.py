@@ -115,4 +115,5 @@ def _checks_of(event: Event) -> set[str]:
 def _check_of(subject: str) -> str | None:
     """The check that speaks for a subject."""
     kind, _, rest = subject.partition(":")
-    return {"check": rest, "toolset": FINGERPRINT, "eras": "mcp/era-coverage"}.get(kind)
+    spoken = {"eras": "mcp/era-coverage", "revision": "mcp/protocol-version"}
+    return {"check": rest, "toolset": FINGERPRINT, **spoken}.get(kind)

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from driftwatch.checks.base import Found, NotChecked, Verdict, Verified, check, once, shown
-from driftwatch.checks.clients import MODERN_REVISION, position
 from driftwatch.checks.protected_resource import (
     NO_VERDICT,
     SUCCESS,
@@ -30,7 +29,7 @@ from driftwatch.evidence import (
     Outcome,
     Surface,
 )
-from driftwatch.model import Depth, Severity
+from driftwatch.model import MODERN_REVISION, Depth, Severity, position
 
 CHALLENGE = "WWW-Authenticate"
 HEADER_IS_A_MUST = "2025-06-18"

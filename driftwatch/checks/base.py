@@ -14,11 +14,11 @@ from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any, Self, TypeAlias, get_args, get_type_hints
 
-from driftwatch.checks.clients import CLIENTS, KNOWN_REVISIONS, Client
+from driftwatch.checks.clients import CLIENTS, Client
 from driftwatch.checks.sources import Source
 from driftwatch.checks.view import Tool
 from driftwatch.evidence import Evidence, Exchange, Missing, Surface
-from driftwatch.model import Depth, Era, Finding, Fingerprint, Json, Severity
+from driftwatch.model import KNOWN_REVISIONS, Depth, Era, Finding, Fingerprint, Json, Severity
 
 WHY = "Why it matters:"
 FIX = "How to fix it:"

@@ -8,10 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 
-KNOWN_REVISIONS = ("2024-10-07", "2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28")
-"""Every protocol revision, oldest first. An enumerated set: positions are compared, never the strings."""
-
-MODERN_REVISION = "2026-07-28"
+from driftwatch.model import KNOWN_REVISIONS
 
 FIRST_ANSWER_S = 5.0
 """Seconds that a client waits for its first answer where nobody set a limit: its HTTP library's default."""
@@ -98,9 +95,3 @@ def client(name: str, figures: Mapping[str, str | int]) -> Client:
         return replace(known, **figures) if known else Client(name=name, **figures)  # type: ignore[arg-type]
     except TypeError as error:
         raise ValueError(str(error)) from error
-
-
-def position(revision: str) -> int:
-    """The place of a revision in KNOWN_REVISIONS; an unknown one counts as the newest."""
-    known = revision in KNOWN_REVISIONS
-    return KNOWN_REVISIONS.index(revision) if known else len(KNOWN_REVISIONS) - 1

@@ -3,8 +3,7 @@
 import itertools
 from dataclasses import dataclass
 
-from driftwatch.checks.clients import position
-from driftwatch.model import Json
+from driftwatch.model import Json, position
 
 _NO_DIALECT_UNTIL = "2025-06-18"
 """The last revision without a word about dialects."""

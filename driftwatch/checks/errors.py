@@ -16,11 +16,10 @@ from driftwatch.checks.answers import (
     unkept,
 )
 from driftwatch.checks.base import Found, Verdict, Verified, check
-from driftwatch.checks.clients import position
 from driftwatch.checks.messages import frame_faults
 from driftwatch.checks.sources import item
 from driftwatch.evidence import Exchange
-from driftwatch.model import Depth, Era, Json, Severity
+from driftwatch.model import Depth, Era, Json, Severity, position
 
 _PRERELEASE = frozenset({-32001, -32003, -32004})
 """What drafts of 2026-07-28 used for the codes from -32020 on."""

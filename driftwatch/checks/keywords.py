@@ -10,12 +10,11 @@ from typing import NamedTuple
 
 from driftwatch.checks import patterns
 from driftwatch.checks.base import Found, listed, shown
-from driftwatch.checks.clients import MODERN_REVISION, position
 from driftwatch.checks.dialects import ANY, BY_NAME, Dialect, counted, dialect, own
 from driftwatch.checks.json_schema import MAX_PLACES, escape
 from driftwatch.checks.references import Part, References
 from driftwatch.checks.view import Tool
-from driftwatch.model import Json, Severity
+from driftwatch.model import MODERN_REVISION, Json, Severity, position
 
 _OUTPUT_SINCE = "2025-06-18"
 """The first revision with output schemas."""

@@ -11,13 +11,13 @@ from driftwatch.checks.answers import (
     supported_revisions,
 )
 from driftwatch.checks.base import Found, NotChecked, Policy, Verdict, check, listed, once, shown
-from driftwatch.checks.clients import KNOWN_REVISIONS, MODERN_REVISION, Client, position
+from driftwatch.checks.clients import Client
 from driftwatch.checks.messages import envelope_faults, text_faults
 from driftwatch.checks.results import result_faults
 from driftwatch.checks.sources import OWN, rule
 from driftwatch.checks.transport import SERVER_ERRORS, SHUT_STATUSES
 from driftwatch.evidence import Exchange, FurtherList, Listing, Missing, Opening, Replicas, Surface
-from driftwatch.model import Era, Json, Severity
+from driftwatch.model import KNOWN_REVISIONS, MODERN_REVISION, Era, Json, Severity, position
 
 
 @check(

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 
 from driftwatch.checks.answers import ok
 from driftwatch.checks.base import Found, shown
-from driftwatch.checks.clients import KNOWN_REVISIONS, position
 from driftwatch.evidence import Exchange
-from driftwatch.model import Era, Json, Severity
+from driftwatch.model import KNOWN_REVISIONS, Era, Json, Severity, position
 
 _BATCHES_UNTIL = "2025-03-26"
 """The last revision in which an answer may be an array."""

@@ -5,11 +5,10 @@ from collections.abc import Mapping
 
 from driftwatch.checks import reads
 from driftwatch.checks.base import Found, NotChecked, Remembered, Verdict, Verified, check, listed, shown
-from driftwatch.checks.clients import MODERN_REVISION
 from driftwatch.checks.reads import Reads
 from driftwatch.checks.sources import item
 from driftwatch.evidence import Missing, Replicas, Surface
-from driftwatch.model import Depth, Era, Fingerprint, Json, Severity
+from driftwatch.model import MODERN_REVISION, Depth, Era, Fingerprint, Json, Severity
 
 VOLATILE = "the list changes at every read (release/stable-listing): its tools were not compared"
 
@@ -82,7 +81,7 @@ def fingerprint(
     depth=Depth.FULL,
 )
 def replicas(replicas: Replicas, surfaces: tuple[Surface, ...]) -> Verdict:
-    """The tool list, the eras, their revisions and the server's version on further connections.
+    """The tool list, the eras, the revisions that they speak and the server's version on further connections.
 
     They are compared with those of the first connection. A further connection that breaks before it is
     answered counts too.
@@ -246,10 +245,15 @@ def _different_lists(compared: Reads, met: Era | None) -> list[Found]:
 
 def _different_eras(surfaces: tuple[Surface, ...], replicas: Replicas) -> list[Found]:
     """The first further connection that speaks an era or a revision otherwise, of each kind."""
-    own = {surface.era: surface.revision for surface in surfaces}
+    own = {surface.era: surface for surface in surfaces}
     found = dict[str, Found]()
     for greeting in replicas.greetings:
-        first, other = own.get(greeting.era), greeting.revision
+        surface = own.get(greeting.era)
+        first, other = surface and surface.revision, greeting.revision
+        if surface and first == other:
+            offers = [frozenset(one.supported_versions) for one in (surface, greeting)]
+            if all(offers) and offers[0] != offers[1]:
+                found.setdefault("offers-differ", _different_offers(*offers))
         if first == other:
             continue
         asked = "server/discover" if greeting.era is Era.MODERN else "initialize"
@@ -267,6 +271,18 @@ def _different_eras(surfaces: tuple[Surface, ...], replicas: Replicas) -> list[F
         )
         found.setdefault(one.code, one)
     return list(found.values())
+
+
+def _different_offers(first: frozenset[str], other: frozenset[str]) -> Found:
+    said = [listed(shown(one, 40) for one in sorted(offer)) for offer in (first, other)]
+    return Found(
+        code="offers-differ",
+        subject="server/discover",
+        message="Connections made within seconds are offered different revisions.",
+        expected="the same answer on every connection",
+        measured=f"{said[0]}, then {said[1]}",
+        era=Era.MODERN,
+    )
 
 
 def _different_versions(own: Json, replicas: Replicas) -> list[Found]:

@@ -15,7 +15,6 @@ from driftwatch.checks.base import (
     Verdict,
     Verified,
 )
-from driftwatch.checks.clients import position
 from driftwatch.checks.view import Tool
 from driftwatch.evidence import (
     CREDENTIAL_ECHO,
@@ -28,7 +27,7 @@ from driftwatch.evidence import (
     Missing,
     Surface,
 )
-from driftwatch.model import Depth, Era, Finding, Fingerprint, Json, Result, Severity, State
+from driftwatch.model import Depth, Era, Finding, Fingerprint, Json, Result, Severity, State, position
 
 log = logging.getLogger("driftwatch.checks")
 

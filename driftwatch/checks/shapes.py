@@ -11,9 +11,8 @@ from functools import cache
 from typing import NamedTuple
 
 from driftwatch.checks.base import shown
-from driftwatch.checks.clients import position
 from driftwatch.checks.json_schema import escape
-from driftwatch.model import Json
+from driftwatch.model import Json, position
 
 MAX_MISFITS = 100
 """Of one tool or result: whoever has more has been told enough."""

@@ -5,11 +5,10 @@ from collections.abc import Iterator, Sequence
 from driftwatch.checks import replies
 from driftwatch.checks.answers import answered, ok, unheard, unkept
 from driftwatch.checks.base import NOT_APPLICABLE, Found, NotChecked, Verdict, Verified, check, once
-from driftwatch.checks.clients import position
 from driftwatch.checks.replies import EVENT_STREAM, MEDIA_TYPES, REDIRECTS, REFUSED_ACCEPT, REFUSED_TYPE
 from driftwatch.checks.sources import OWN, item, rule
 from driftwatch.evidence import ANONYMOUS, Exchange, Missing, Opening, Outcome, Surface, is_bot_page
-from driftwatch.model import Depth, Era, Severity
+from driftwatch.model import Depth, Era, Severity, position
 
 SERVER_ERRORS = 500
 """Where that range of statuses begins."""

@@ -69,12 +69,17 @@ def accept(
     config: ConfigOption = None,
     *,
     fingerprint: Annotated[
-        str, typer.Option(help="The fingerprint to accept, as status or a message shows it.")
+        str,
+        typer.Option(
+            "--fingerprint",
+            "--revision",
+            help="The fingerprint to accept, or the revision, as status or a message shows it.",
+        ),
     ],
     reason: Annotated[str, typer.Option(help="Why; it is kept with the event.")],
     as_json: JsonOption = False,
 ) -> None:
-    """Make a server's current toolset the baseline.
+    """Make a server's current toolset the baseline, or the protocol revision that it speaks now.
 
     The fingerprint says which list was read: where the server shows another one by now, nothing is accepted.
     """
@@ -82,7 +87,7 @@ def accept(
     from datetime import UTC, datetime
 
     from driftwatch import actions
-    from driftwatch.alerts.wording.calm import short_pair, subject_words
+    from driftwatch.alerts.wording.calm import subject_words, value_words
 
     with writing(config) as tx:
         done = actions.accept(tx, server, fingerprint, by=person(), reason=reason, now=datetime.now(UTC))
@@ -90,6 +95,6 @@ def accept(
         print_json({"schema": "driftwatch/accept/1", **asdict(done)})
     elif done.subjects:
         names = ", ".join(map(subject_words, done.subjects))
-        typer.echo(f"{server}: accepted {short_pair(done.fingerprint)} for {names}")
+        typer.echo(f"{server}: accepted {value_words(done.fingerprint)} for {names}")
     else:
-        typer.echo(f"{server}: {short_pair(done.fingerprint)} is accepted already")
+        typer.echo(f"{server}: {value_words(done.fingerprint)} is accepted already")

@@ -14,6 +14,7 @@ from driftwatch.report import plain
 from driftwatch.report.page import BOLD, COLOURS, Page
 from driftwatch.store.ports import ServerStatus
 from driftwatch.views.checks import Check, Told, checks_now
+from driftwatch.views.spoken import Spoken, spoken_now
 
 _ORDER = (State.FAILED, State.OBSERVED_RISK, State.VERIFIED, State.NOT_CHECKED)
 _INDENT = 2 + max(len(state.words) for state in State) + 2
@@ -61,6 +62,8 @@ def _write_head(page: Page, standing: Standing, checks: Sequence[Check], now: da
     _fact(page, "last probe", f"{last}, next {due(record.probe_at, now)}{why}")
     _fact(page, "credential", record.credential)
     _fact(page, "certificate", _certificate(standing.status, now))
+    for spoken in spoken_now(standing.status.memory):
+        _fact(page, "protocol", _revisions(spoken, record.name))
     lists = list(_toolsets(standing.status))
     for text in lists or ["no complete tool list was read yet"]:
         _fact(page, "toolset", text)
@@ -93,6 +96,16 @@ def _toolsets(status: ServerStatus) -> Iterator[str]:
             known = f"not the accepted {short_pair(accepted)}: driftwatch diff {status.record.name}"
         shown = " and ".join(era for era in Era if era in eras)
         yield f"{short_pair(confirmed)} ({shown}) since {since}, {known}"
+
+
+def _revisions(spoken: Spoken, server: str) -> str:
+    """``legacy: 2025-06-18 since ..., not the accepted 2025-11-25``."""
+    offered = " offered" if spoken.offered else ""
+    told = f"{spoken.era}: {spoken.revisions}{offered} since {moment(spoken.since)}"
+    if spoken.accepted is None:
+        return told
+    command = f"driftwatch accept {server} --revision {plain(spoken.value)}"
+    return f"{told}, not the accepted {spoken.accepted}: {command}"
 
 
 def _deploy(standing: Standing, now: datetime) -> str:

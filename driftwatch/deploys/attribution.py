@@ -18,7 +18,8 @@ AFTERMATH = timedelta(minutes=30)
 CHANGES = frozenset(
     {
         *(EventKind.CHANGE, EventKind.RECOVERY, EventKind.COVERAGE_LOST, EventKind.COVERAGE_BACK),
-        *(EventKind.TOOLSET_CHANGED, EventKind.TOOLSET_RETURNED, EventKind.ERA_CHANGED, EventKind.FLAPPING),
+        *(EventKind.TOOLSET_CHANGED, EventKind.TOOLSET_RETURNED, EventKind.FLAPPING),
+        *(EventKind.ERA_CHANGED, EventKind.REVISION_CHANGED),
     }
 )
 TOOLSETS = frozenset({EventKind.TOOLSET_CHANGED, EventKind.TOOLSET_RETURNED})

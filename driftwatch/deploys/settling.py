@@ -100,6 +100,8 @@ class Progress:
     """The latest read met instances that differ."""
     eras: Mapping[str, int] = field(default_factory=dict)
     """How often each set of eras was spoken."""
+    revisions: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """The same of the revisions of each era, by subject."""
     latest: Mapping[str, str] = field(default_factory=dict)
     answers: tuple[Answer, ...] = ()
     """In the order in which they came first."""
@@ -117,6 +119,7 @@ class Progress:
             "returned": self.returned,
             "in_doubt": self.in_doubt,
             "eras": dict(self.eras),
+            "revisions": {subject: dict(spoken) for subject, spoken in self.revisions.items()},
             "latest": dict(self.latest),
             "answers": [
                 {"toolsets": dict(answer.toolsets), "times": answer.times} for answer in self.answers

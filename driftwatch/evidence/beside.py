@@ -121,6 +121,8 @@ class Greeting:
     """What it settled on; None where the era is not spoken."""
     said: str
     """The answer in a few words."""
+    supported_versions: tuple[str, ...] = ()
+    """What discover lists; empty for the other eras."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

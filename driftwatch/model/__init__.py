@@ -9,10 +9,13 @@ from driftwatch.model.releases import DeployState, DeployVerdict, Release
 from driftwatch.model.reports import Certificate, Fingerprint, Report, SurfaceSummary
 from driftwatch.model.requests import ProbeRequest
 from driftwatch.model.results import DEPTH_CODE, Finding, Result
+from driftwatch.model.revisions import KNOWN_REVISIONS, MODERN_REVISION, position
 from driftwatch.model.states import Depth, Era, Json, Level, Severity, State, Trigger
 
 __all__ = [
     "DEPTH_CODE",
+    "KNOWN_REVISIONS",
+    "MODERN_REVISION",
     "Certificate",
     "DeployState",
     "DeployVerdict",
@@ -33,4 +36,5 @@ __all__ = [
     "State",
     "SurfaceSummary",
     "Trigger",
+    "position",
 ]

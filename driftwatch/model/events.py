@@ -28,6 +28,8 @@ class EventKind(StrEnum):
     TOOLSET_RETURNED = "toolset_returned"
     """The toolset is again one that was confirmed before."""
     ERA_CHANGED = "era_changed"
+    REVISION_CHANGED = "revision_changed"
+    """The revision that is negotiated, or the list of those that are offered, is another one."""
     BLIP = "blip"
     """A change that was gone before it was confirmed; history only."""
     REBASED = "rebased"
@@ -76,7 +78,7 @@ class Event:
     run: str | None
     """The run that confirmed it."""
     subject: str | None = None
-    """``check:<id>`` or ``toolset:<era>:<credential>``."""
+    """``check:<id>``, ``toolset:<era>:<credential>``, ``eras`` or ``revision:<era>``."""
     before: str | None = None
     """The old value of the subject, such as ``verified`` or ``failed:dns``."""
     after: str | None = None

@@ -42,6 +42,8 @@ class SurfaceSummary:
     complete: bool
     server_info: Json
     fingerprint: Fingerprint | None
+    supported_versions: tuple[str, ...] = ()
+    """The revisions that are offered; empty where an era has no list of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -49,7 +49,8 @@ It is shorter than most intervals: a server must not be able to switch its monit
 CONFIRMED = frozenset(
     {
         *(EventKind.CHANGE, EventKind.RECOVERY, EventKind.COVERAGE_LOST, EventKind.COVERAGE_BACK),
-        *(EventKind.TOOLSET_CHANGED, EventKind.TOOLSET_RETURNED, EventKind.ERA_CHANGED, EventKind.FLAPPING),
+        *(EventKind.TOOLSET_CHANGED, EventKind.TOOLSET_RETURNED, EventKind.FLAPPING),
+        *(EventKind.ERA_CHANGED, EventKind.REVISION_CHANGED),
     }
 )
 """The events by which a new value counts."""

@@ -114,7 +114,8 @@ def _greeting(era: Era, exchange: Exchange) -> Greeting:
         revision = eras.MODERN_REVISION if eras.is_modern(exchange) else None
     else:
         revision = eras.negotiated(exchange)
-    return Greeting(era=era, revision=revision, said=f"HTTP {exchange.status}")
+    listed = eras.supported_versions(exchange) if era is Era.MODERN else ()
+    return Greeting(era=era, revision=revision, said=f"HTTP {exchange.status}", supported_versions=listed)
 
 
 async def _instance(begun: Begun, *, last: bool) -> Instance:

@@ -1,8 +1,9 @@
 """What a report changes: (remembered states, new report) -> Changes. Pure; clock and ids are passed in.
 
-Subjects are ``check:<id>``, ``toolset:<era>:<credential>`` and ``eras``; their values are short strings that
-are compared for equality: ``verified``, ``failed:dns``, ``observed_risk:expiring``, ``not_checked:auth``, a
-fingerprint's pair for a toolset, ``modern+legacy`` for the eras in which a server speaks.
+Subjects are ``check:<id>``, ``toolset:<era>:<credential>``, ``eras`` and ``revision:<era>``; their values are
+short strings that are compared for equality: ``verified``, ``failed:dns``, ``observed_risk:expiring``,
+``not_checked:auth``, a fingerprint's pair for a toolset, ``modern+legacy`` for the eras in which a server
+speaks, ``2025-11-25`` for the revision that an era settles on, ``2025-11-25+2026-07-28`` for those on offer.
 
 Shapes of ``Event.details`` per kind; a result is as ``model.Result``, field by field, and ``incident`` is the
 id of the incident that the event opens, carries on or closes, or null:
@@ -16,6 +17,10 @@ id of the incident that the event opens, carries on or closes, or null:
 * ``era_changed``: ``{"appeared": [eras], "vanished": [eras], "surfaces": [{"era", "revision", "tools"}],
   "incident": null, "applicable": [check ids], "inapplicable": [check ids]}``: the last two name the checks
   whose rules began or ceased to apply with it, and whose own events do not alert
+* ``revision_changed``: ``{"era", "before": [revisions], "after": [revisions], "loses": whether clients may
+  not get in any more, "accepted": bool, "baseline": [accepted revisions], "duration_s": float or null,
+  "incident"}``, with ``applicable`` and ``inapplicable`` like ``era_changed`` where that does not come with
+  it; ``duration_s`` says how long an incident lasted that it ends
 * ``flapping``: the details of the change that it stands for, and ``{"change": its kind, "changes": int,
   "values": {value: times confirmed}, "window_s": float, "settle": int}``
 * ``unsettled``: ``{"values": {value: times turned to}, "departures": int, "settle": int, "incident"}``

@@ -20,7 +20,6 @@ from driftwatch.transitions.ledger import Ledger, Verdict
 from driftwatch.transitions.memory import SubjectState
 from driftwatch.transitions.values import (
     ARITHMETIC,
-    ERAS,
     ERAS_DIFFER,
     EXPIRY,
     FINGERPRINT,
@@ -28,6 +27,7 @@ from driftwatch.transitions.values import (
     check_subject,
     code_of,
     is_better,
+    is_spoken,
     same_state,
     state_of,
     value_of,
@@ -111,8 +111,8 @@ def skip_for_depth(ledger: Ledger, result: Result) -> bool:
 def sighting_of(ledger: Ledger, result: Result) -> Sighting:
     """A result as an observation of its subject."""
     by_date = result.check in ARITHMETIC and result.state is not State.NOT_CHECKED
-    # That eras have changed explains at once why a rule applies no more, or applies now.
-    explained = ERAS in ledger.told and doubt.hangs_on_eras(ledger, result)
+    # That eras or revisions have changed explains at once why a rule applies no more, or applies now.
+    explained = any(map(is_spoken, ledger.told)) and doubt.hangs_on_eras(ledger, result)
     return Sighting(
         value=value_of(result),
         at=ledger.at,

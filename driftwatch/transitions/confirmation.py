@@ -73,6 +73,18 @@ class Step:
     outcome: Outcome
 
 
+def first(subject: str, value: str, at: datetime, settings: str) -> SubjectState:
+    """The state of a subject that is seen for the first time: as it is, it is accepted."""
+    return SubjectState(
+        subject=subject,
+        confirmed=value,
+        confirmed_since=at,
+        last_observed_at=at,
+        accepted=value,
+        settings=settings,
+    )
+
+
 def advance(state: SubjectState, sighting: Sighting, policy: Policy) -> Step:
     """Let one observation count."""
     state = replace(state, last_observed_at=sighting.at)

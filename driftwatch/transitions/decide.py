@@ -20,14 +20,9 @@ from driftwatch.transitions.check_states import block, observe_check, skip_for_d
 from driftwatch.transitions.ledger import Ledger
 from driftwatch.transitions.memory import REPROBE_WINDOW, Memory, Policy, TlsNotice
 from driftwatch.transitions.reprobe import plan
-from driftwatch.transitions.toolset_states import (
-    eras_of,
-    follow_toolsets,
-    follows_toolsets,
-    observe_eras,
-    observe_toolset,
-)
-from driftwatch.transitions.values import ERAS, check_subject
+from driftwatch.transitions.spoken_states import observe_spoken
+from driftwatch.transitions.toolset_states import follow_toolsets, follows_toolsets, observe_toolset
+from driftwatch.transitions.values import ERAS, REVISION, check_subject, eras_of
 
 
 def decide(
@@ -77,7 +72,7 @@ def decide(
     for subject in sorted(toolsets):
         observe_toolset(ledger, toolsets[subject])
     follow_toolsets(ledger, causes)
-    observe_eras(ledger, unclear)
+    observe_spoken(ledger, unclear)
     for result in of_eras:
         observe_check(ledger, result, causes)
     if dates:
@@ -153,10 +148,10 @@ def _drop_orphans(ledger: Ledger) -> None:
     for subject, incident in ledger.memory.incidents.items():
         if subject.startswith("check:"):
             gone = subject not in checks
-        elif subject.startswith("toolset:"):
-            _, era, credential = subject.split(":", 2)
+        elif subject.startswith(("toolset:", REVISION)):
+            _, era, *credential = subject.split(":", 2)
             vanished = eras is not None and Era(era) not in eras_of(eras.confirmed)
-            gone = vanished or credential != ledger.report.credential
+            gone = vanished or credential not in ([], [ledger.report.credential])
         else:
             gone = False
         if gone and ledger.incident(subject):

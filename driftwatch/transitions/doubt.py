@@ -15,8 +15,12 @@ from driftwatch.transitions.values import (
     STABLE_LISTING,
     check_subject,
     eras_value,
+    is_spoken,
+    state_of,
     value_of,
 )
+
+_BAD = frozenset({State.FAILED, State.OBSERVED_RISK})
 
 _OF_ERAS = frozenset({ERA_COVERAGE, "mcp/protocol-version"})
 """Checks of what the very eras and revisions are, which apply to every one of them."""
@@ -39,9 +43,15 @@ def eras_in_turn(ledger: Ledger) -> bool:
 
 
 def eras_unclear(ledger: Ledger) -> bool:
-    """Whether it is open which eras the server speaks: then what hangs on them is no change either."""
-    state = ledger.state(ERAS)
-    return eras_in_turn(ledger) or (state is not None and (state.pending is not None or state.flapping))
+    """Whether it is open which eras and revisions are spoken: then what hangs on them is no change either."""
+    spoken = [state for state in ledger.states().values() if is_spoken(state.subject)]
+    return eras_in_turn(ledger) or any(state.pending is not None or state.flapping for state in spoken)
+
+
+def explained(ledger: Ledger, check: str) -> bool:
+    """Whether a check that speaks for what takes turns was told already."""
+    state = ledger.state(check_subject(check))
+    return state is not None and state_of(state.confirmed) in _BAD
 
 
 def hangs_on_eras(ledger: Ledger, result: Result) -> bool:

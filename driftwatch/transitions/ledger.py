@@ -245,7 +245,7 @@ class Ledger:
         if self._added or self._moved or self._removed:
             details = {"moved": self._moved, "added": self._added, "removed": self._removed}
             self.note(EventKind.REBASED, details)
-        self._fold_into_eras()
+        self._fold_into_spoken()
         order = {check_subject(result.check): number for number, result in enumerate(self.report.results)}
         self._events.sort(
             key=lambda event: (
@@ -266,9 +266,10 @@ class Ledger:
             confirm=confirm,
         )
 
-    def _fold_into_eras(self) -> None:
-        """Let a change of eras speak for the checks whose rules begin or cease to apply with it."""
-        place = next((n for n, event in enumerate(self._events) if event.kind is EventKind.ERA_CHANGED), None)
+    def _fold_into_spoken(self) -> None:
+        """Let a change of eras, or else of revisions, speak for the checks whose rules come or go with it."""
+        told = {event.kind: place for place, event in enumerate(self._events) if event.alerts}
+        place = told.get(EventKind.ERA_CHANGED, told.get(EventKind.REVISION_CHANGED))
         if place is None:
             return
         folded: dict[EventKind, list[Json]] = {EventKind.COVERAGE_BACK: [], EventKind.COVERAGE_LOST: []}

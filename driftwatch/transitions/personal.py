@@ -7,6 +7,7 @@ from datetime import datetime
 from driftwatch.model import Event, EventKind
 from driftwatch.transitions.changes import Changes, ConfirmProbe
 from driftwatch.transitions.memory import Memory
+from driftwatch.transitions.values import is_accepted_by_hand
 
 
 def accept(
@@ -14,12 +15,14 @@ def accept(
 ) -> Changes:
     """Make ``pair`` the baseline of every surface whose confirmed toolset it is; its incident is over.
 
+    It may also be the value of a subject of revisions, which is accepted in the same way.
+
     No changes where it is that already, or is not what any surface shows: nobody accepts what they have not
     read. ``confirm`` is the re-probe that is planned and stays so.
     """
     states, incidents, events = [], [], []
     for subject, state in memory.states.items():
-        if not subject.startswith("toolset:") or state.confirmed != pair or state.accepted == pair:
+        if not is_accepted_by_hand(subject) or state.confirmed != pair or state.accepted == pair:
             continue
         event = Event.without_run(
             EventKind.ACCEPTED,

@@ -1,9 +1,8 @@
-"""Toolsets and eras: confirmed by agreeing reads, accepted by policy, told with their difference."""
+"""Toolsets: confirmed by agreeing reads, accepted by policy, told with their difference."""
 
-from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from driftwatch.model import Era, EventKind, Json, Level, Report, Result, State, Trigger
+from driftwatch.model import EventKind, Json, Level, Result, State, Trigger
 from driftwatch.toolset import Diff
 from driftwatch.transitions import doubt
 from driftwatch.transitions.causes import Causes
@@ -16,6 +15,7 @@ from driftwatch.transitions.confirmation import (
     Step,
     adopt,
     advance,
+    first,
     put_off,
     take_turns,
     wait,
@@ -23,17 +23,13 @@ from driftwatch.transitions.confirmation import (
 from driftwatch.transitions.ledger import Ledger, Verdict
 from driftwatch.transitions.memory import SubjectState
 from driftwatch.transitions.values import (
-    ERAS,
     FINGERPRINT,
     REPLICAS,
     STABLE_LISTING,
     check_subject,
-    eras_value,
-    state_of,
     value_of,
 )
 
-_BAD = frozenset({State.FAILED, State.OBSERVED_RISK})
 _COMPARED = frozenset({State.VERIFIED, State.OBSERVED_RISK})
 
 _NOTHING_TO_COMPARE = frozenset({"no-baseline", "other-algorithm"})
@@ -53,7 +49,7 @@ def observe_toolset(ledger: Ledger, observation: ToolsetObservation) -> None:
     ledger.seen.add(subject)
     if state is None:
         if not waits:
-            _begin(ledger, subject, pair)
+            ledger.begin(first(subject, pair, ledger.at, ledger.settings))
         return
     sighting = _sighting(ledger, observation, state)
     if not sighting.decides:
@@ -112,50 +108,7 @@ def _count(ledger: Ledger, step: Step, observation: ToolsetObservation) -> None:
     else:
         if subject in ledger.unsettled:
             step = take_turns(step, ledger.unsettled[subject])
-        _settle_or_keep(ledger, step, drift=observation.drift)
-
-
-def observe_eras(ledger: Ledger, unclear: Collection[Era]) -> None:
-    """Let the eras in which the server spoke count; silence is none.
-
-    An era in ``unclear`` counts as spoken when it was so far: an overloaded gateway has not ended an era.
-    While instances that speak different ones may answer in turn, none of them counts, and only a full probe
-    can tell those from a change.
-    """
-    spoken = {surface.era for surface in ledger.report.surfaces}
-    if not spoken:
-        return
-    state = ledger.state(ERAS)
-    if state is not None:
-        spoken |= {era for era in unclear if era in eras_of(state.confirmed)}
-    value = eras_value(spoken)
-    sighting = Sighting(
-        value=value,
-        at=ledger.at,
-        needed=ledger.policy.confirm,
-        decides=doubt.decides(ledger),
-        settings=ledger.settings,
-    )
-    waits = doubt.eras_in_turn(ledger) and ERAS not in ledger.unsettled
-    ledger.seen.add(ERAS)
-    if not sighting.decides:
-        ledger.too_light.add(ERAS)
-    if state is None:
-        if not waits:
-            _begin(ledger, ERAS, value)
-    elif waits:
-        ledger.keep(wait(state, sighting))
-    elif value != state.confirmed and state.settings != ledger.settings:
-        ledger.rebase(state, replace(adopt(state, sighting, ledger.at), accepted=value), over=True)
-    else:
-        step = advance(state, sighting, ledger.policy)
-        if step.outcome.confirms:
-            step = Step(step.before, replace(step.after, accepted=value), step.outcome)
-            ledger.confirm(step, _eras_verdict(ledger.report, step))
-        else:
-            if ERAS in ledger.unsettled:
-                step = take_turns(step, ledger.unsettled[ERAS])
-            _settle_or_keep(ledger, step)
+        _settle_or_keep(ledger, step, observation.drift)
 
 
 def follow_toolsets(ledger: Ledger, causes: Causes) -> None:
@@ -176,11 +129,6 @@ def follows_toolsets(ledger: Ledger, result: Result) -> bool:
     return result.state in _COMPARED or result.code in _NOTHING_TO_COMPARE
 
 
-def eras_of(value: str) -> frozenset[Era]:
-    """The eras that a value names."""
-    return frozenset(era for era in Era if f"+{era}+" in f"+{value}+")
-
-
 def _follow(ledger: Ledger, result: Result, causes: Causes) -> None:
     value, state = value_of(result), ledger.state(check_subject(FINGERPRINT))
     if state is None or state.accepted is None or value == state.confirmed:
@@ -197,18 +145,6 @@ def _follow(ledger: Ledger, result: Result, causes: Causes) -> None:
     event = ledger.told[told[0].subject] if told else None
     hold = stale or any(item.pending for item in toolsets)
     shadow(ledger, state, result, since, event, hold=hold)
-
-
-def _begin(ledger: Ledger, subject: str, value: str) -> None:
-    state = SubjectState(
-        subject=subject,
-        confirmed=value,
-        confirmed_since=ledger.at,
-        last_observed_at=ledger.at,
-        accepted=value,
-        settings=ledger.settings,
-    )
-    ledger.begin(state)
 
 
 def _accepts(ledger: Ledger, before: SubjectState, diff: Diff | None) -> bool:
@@ -253,31 +189,12 @@ def _seen_before(ledger: Ledger, state: SubjectState) -> str | None:
     return at.isoformat() if at and not elsewhere else None
 
 
-def _eras_verdict(report: Report, step: Step) -> Verdict:
-    before, after = eras_of(step.before.confirmed), eras_of(step.after.confirmed)
-    surfaces: list[Mapping[str, Json]] = [
-        {"era": surface.era.value, "revision": surface.revision, "tools": surface.tools}
-        for surface in report.surfaces
-    ]
-    return Verdict(
-        kind=EventKind.ERA_CHANGED,
-        level=Level.ERROR if before - after else Level.WARNING,
-        good=False,
-        tracked=False,
-        details={
-            "appeared": [era.value for era in Era if era in after - before],
-            "vanished": [era.value for era in Era if era in before - after],
-            "surfaces": surfaces,
-        },
-    )
-
-
 def _settled_verdict(step: Step, drift: Diff | None) -> Verdict:
     """What came out of unrest; a list that is not the accepted one is told like any other change of it."""
     after, kind = step.after, EventKind.SETTLED
-    tracked, good = after.subject != ERAS, after.confirmed == after.accepted
+    good = after.confirmed == after.accepted
     if good or drift is None:
-        return Verdict(kind=kind, level=Level.WARNING, good=good, tracked=tracked)
+        return Verdict(kind=kind, level=Level.WARNING, good=good)
     _, era, credential = after.subject.split(":", 2)
     details: dict[str, Json] = {
         "diff": drift.to_json(),
@@ -290,15 +207,13 @@ def _settled_verdict(step: Step, drift: Diff | None) -> Verdict:
     return Verdict(kind=kind, level=drift.level, good=False, details=details)
 
 
-def _settle_or_keep(ledger: Ledger, step: Step, drift: Diff | None = None) -> None:
-    tracked = step.after.subject != ERAS
+def _settle_or_keep(ledger: Ledger, step: Step, drift: Diff | None) -> None:
     match step.outcome:
         case Outcome.SETTLED:
             ledger.settle(step, _settled_verdict(step, drift))
         case Outcome.UNSETTLED:
-            known = [ledger.state(check_subject(check)) for check in (REPLICAS, STABLE_LISTING)]
-            told = any(state is not None and state_of(state.confirmed) in _BAD for state in known)
-            ledger.unsettle(step, tracked=tracked, alerts=not told)
+            told = doubt.explained(ledger, REPLICAS) or doubt.explained(ledger, STABLE_LISTING)
+            ledger.unsettle(step, tracked=True, alerts=not told)
         case Outcome.BLIP:
             ledger.blip(step)
             ledger.keep(step.after)

@@ -2,10 +2,13 @@
 
 from collections.abc import Iterable, Mapping
 
-from driftwatch.model import Era, Result, State
+from driftwatch.model import Era, Result, State, SurfaceSummary, position
 
 ERAS = "eras"
 """The subject whose value names the eras that a server speaks."""
+
+REVISION = "revision:"
+"""How the subjects begin whose values name the revisions that a server speaks in an era."""
 
 FINGERPRINT = "release/fingerprint"
 """The check that shows a toolset's change; it moves with the toolset and is never told on its own."""
@@ -21,7 +24,7 @@ LISTS_DIFFER = frozenset(
 """Its values where they answer with different lists."""
 
 INSTANCES_DIFFER = LISTS_DIFFER | frozenset(
-    f"{State.OBSERVED_RISK}:{code}" for code in ("eras-differ", "revisions-differ")
+    f"{State.OBSERVED_RISK}:{code}" for code in ("eras-differ", "revisions-differ", "offers-differ")
 )
 """Its values where they answer with different lists, eras or revisions."""
 
@@ -36,6 +39,9 @@ ERA_COVERAGE = "mcp/era-coverage"
 
 ERAS_DIFFER = f"{State.OBSERVED_RISK}:eras-differ"
 """The value of mcp/era-coverage where the lists of two eras are not the same."""
+
+_LONGEST_REVISION = 40
+_MOST_REVISIONS = 16
 
 SHORTEST_DIGEST = 8
 """Hex digits that each half of a shortened fingerprint has at least."""
@@ -69,6 +75,21 @@ def toolset_subject(era: Era, credential: str) -> str:
     return f"toolset:{era}:{credential}"
 
 
+def revision_subject(era: Era) -> str:
+    """The subject of the revisions that are spoken in an era."""
+    return f"{REVISION}{era}"
+
+
+def is_spoken(subject: str) -> bool:
+    """Whether a subject's value names what the server speaks: eras, or the revisions of one."""
+    return subject == ERAS or subject.startswith(REVISION)
+
+
+def is_accepted_by_hand(subject: str) -> bool:
+    """Whether a person may say that a subject's value is meant."""
+    return subject.startswith(("toolset:", REVISION))
+
+
 def value_of(result: Result) -> str:
     """``verified``, or a state with its reason code such as ``failed:dns``."""
     if result.state is State.VERIFIED or result.code is None:
@@ -90,6 +111,23 @@ def eras_value(eras: Iterable[Era]) -> str:
     """``modern+legacy``: always in the same order."""
     spoken = set(eras)
     return "+".join(era for era in Era if era in spoken)
+
+
+def eras_of(value: str) -> frozenset[Era]:
+    """The eras that a value names."""
+    return frozenset(era for era in Era if f"+{era}+" in f"+{value}+")
+
+
+def revisions_value(surface: SurfaceSummary) -> str:
+    """``2025-11-25``, or ``2025-11-25+2026-07-28`` where a list is offered: oldest first."""
+    told = (surface.revision, *surface.supported_versions)
+    spoken = {revision[:_LONGEST_REVISION].replace("+", " ") for revision in told}
+    return "+".join(sorted(spoken, key=lambda revision: (position(revision), revision))[:_MOST_REVISIONS])
+
+
+def revisions_of(value: str | None) -> tuple[str, ...]:
+    """The revisions that a value names, in its order."""
+    return tuple(value.split("+")) if value else ()
 
 
 def state_of(value: str) -> State | None:

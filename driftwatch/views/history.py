@@ -22,7 +22,7 @@ class Event(TypedDict):
     severity: str
     """info, warning or error."""
     subject: str | None
-    """check:<id> or toolset:<era>:<credential>."""
+    """check:<id>, toolset:<era>:<credential>, eras or revision:<era>."""
     before: str | None
     after: str | None
     since: Moment | None

@@ -71,7 +71,7 @@ class Incident(TypedDict):
 
     id: str
     subject: str
-    """check:<id> or toolset:<era>:<credential>."""
+    """check:<id>, toolset:<era>:<credential>, eras or revision:<era>."""
     value: str
     opened_at: Moment
     acked_at: Moment | None
@@ -100,7 +100,7 @@ class Subject(TypedDict):
     """What is remembered of one subject."""
 
     value: str
-    """verified, a state with its code such as failed:dns, or a fingerprint."""
+    """verified, a state with its code such as failed:dns, a fingerprint, or eras or revisions joined by +."""
     since: Moment
     accepted: str | None
     pending: str | None

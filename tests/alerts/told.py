@@ -19,6 +19,7 @@ FIXES = {
     "tls/expiry": "Renew the certificate, then find out why the automatic renewal did not.",
     "tls/chain": "Serve the full chain: the leaf first, then every intermediate.",
     "release/replicas": "Let every instance behind the address run the same release.",
+    "mcp/protocol-version": "Serve a newer revision beside the old one.",
     "auth/credential": "Replace the token that driftwatch was given, or give it back its rights.",
 }
 

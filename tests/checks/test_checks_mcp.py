@@ -3,9 +3,8 @@ from typing import Any
 import pytest
 
 from driftwatch.checks import CLIENTS, Policy
-from driftwatch.checks.clients import KNOWN_REVISIONS
 from driftwatch.evidence import Missing, Remark
-from driftwatch.model import Era, State
+from driftwatch.model import KNOWN_REVISIONS, Era, State
 from tests.checks.factories import (
     broken,
     evidence,

@@ -95,6 +95,17 @@ def test_instances_that_speak_another_era_or_revision_are_a_risk(
     assert [finding.measured for finding in result.findings] == ([measured] if code else [])
 
 
+@pytest.mark.parametrize("offered", [(), ("2026-07-28", "2025-11-25"), ("2026-07-28",)])
+def test_instances_that_offer_other_revisions_are_a_risk(offered: tuple[str, ...]) -> None:
+    seen = replace(twice(), supported_versions=("2025-11-25", "2026-07-28"))
+    said = Greeting(era=seen.era, revision="2026-07-28", said="HTTP 200", supported_versions=offered)
+    further = Replicas(era=seen.era, instances=(instance(),), unanswered=(), greetings=(said,))
+    result = judged("release/replicas", evidence(seen, replicas=further))
+    assert result.code == ("offers-differ" if len(offered) == 1 else None)
+    measured = '"2025-11-25" and "2026-07-28", then "2026-07-28"'
+    assert [finding.measured for finding in result.findings] == ([measured] if len(offered) == 1 else [])
+
+
 def test_instances_with_other_tools_break_the_rule_of_2026_07_28() -> None:
     replicas, stable = results(twice(), instance(), instance(LESS))
     assert states(replicas, stable) == [(State.FAILED, "tools-differ"), QUIET]

@@ -1,7 +1,7 @@
 import pytest
 
 from driftwatch.checks import CLIENTS, client_limits
-from driftwatch.checks.clients import KNOWN_REVISIONS, position
+from driftwatch.model import KNOWN_REVISIONS, position
 
 
 def test_the_table_is_complete_and_consistent() -> None:

@@ -17,6 +17,7 @@ from tests.store.world import event, failed, incident, message, run, server, sta
 NOW = datetime.now(UTC)
 CHECK = "check:transport/endpoint"
 TOOLSET = "toolset:modern:token"
+LEGACY = "revision:legacy"
 PAIR = f"dw1:{'1a2b3c4d' * 8}.{'5e6f7a8b' * 8}"
 ID = "1a2b3c4d-0000-4000-8000-000000000000"
 
@@ -36,7 +37,13 @@ def filled(tmp_path: Path) -> Iterator[SqliteStore]:
         "event-1", at=NOW, subject=CHECK, before="verified", after="failed:refused", details={"result": {}}
     )
     plan = DeliveryPlan(event="event-1", channel="ops", not_before=NOW)
-    states = (state(CHECK, "failed:refused"), state(TOOLSET, PAIR, accepted="dw1:old.old"))
+    states = (
+        state(CHECK, "failed:refused"),
+        state(TOOLSET, PAIR, accepted="dw1:old.old"),
+        state("eras", "modern+legacy"),
+        state("revision:modern", "2025-06-18+2026-07-28"),
+        state(LEGACY, "2025-06-18", accepted="2025-11-25"),
+    )
     with store.write() as tx:
         tx.import_servers([server("api", NOW), server("lab", NOW, tags=("lab",))], NOW)
         tx.lock_server("api")
@@ -256,3 +263,20 @@ def test_a_server_that_is_no_longer_configured_has_a_history_and_no_status(
     ended = driftwatch("status", "lab")
     assert ended.code == 2
     assert "lab is no longer configured; driftwatch history lab has what happened" in ended.err
+
+
+def test_a_revision_is_shown_and_accepted_by_its_name(filled: SqliteStore, driftwatch: Command) -> None:
+    shown = " ".join(driftwatch("status", "api").out.split())
+    assert "modern: 2025-06-18 and 2026-07-28 offered since" in shown
+    assert "not the accepted 2025-11-25: driftwatch accept api --revision 2025-06-18" in shown
+    refused = driftwatch("accept", "api", "--revision", "2025-11-25", "--reason", "why")
+    assert refused.code == 2
+    assert "current revisions: 2025-06-18" in refused.err
+    accepted = driftwatch("accept", "api", "--revision", "2025-06-18", "--reason", "meant")
+    assert accepted.out == "api: accepted 2025-06-18 for Protocol revision (legacy)\n"
+    assert "not the accepted 2025-11-25" not in driftwatch("status", "api").out
+    with filled.read() as reader:
+        memory = reader.memory("api")
+    assert memory
+    assert memory.states[LEGACY].accepted == "2025-06-18"
+    assert "accepted already" in driftwatch("accept", "api", "--revision", "2025-06-18", "--reason", "x").out

@@ -101,7 +101,9 @@ class Balanced:
     reads: Iterator[int] = field(default_factory=count)
 
     def __post_init__(self) -> None:
-        self.speaks = {name: getattr(self.mcp, name) for name in ("modern", "legacy", "revisions")}
+        self.speaks = {
+            name: getattr(self.mcp, name) for name in ("modern", "legacy", "revisions", "supported")
+        }
         self.mcp.greet = self._greet
         self.mcp.before = self._choose
 
@@ -318,6 +320,7 @@ SPOKEN: dict[str, list[dict[str, Any]]] = {
     "one-without-legacy": [{}, {"legacy": False}],
     "one-of-each": [{"modern": False}, {"legacy": False}],
     "older-revision": [{}, {"revisions": ("2024-11-05",)}],
+    "other-offers": [{}, {"supported": ("2025-11-25", "2026-07-28")}],
     "one-of-three": [{}, {}, {"modern": False}],
 }
 SPOKEN_IN_TURN = [
@@ -353,6 +356,22 @@ async def test_an_era_that_every_instance_has_lost_is_told_once_with_what_hangs_
         }
         assert len({event.run for event in told}) == 1
         assert sum(event.kind is EventKind.ERA_CHANGED for event in told) == 1
+
+
+@pytest.mark.parametrize("spoken", ["older-revision", "other-offers"])
+async def test_a_revision_of_every_instance_is_told_once_and_once_more_when_it_is_back(
+    tmp_path: Path, spoken: str
+) -> None:
+    async with watching(tmp_path) as watch:
+        of_version = [] if spoken == "other-offers" else ["check:mcp/protocol-version"]
+        subject = "revision:legacy" if of_version else "revision:modern"
+        first: list[dict[str, Any]] = [{}]
+        for spoken_now in (SPOKEN[spoken][1:], first):
+            watch.server.spoken = spoken_now
+            told = await watch.watch(2 * HOUR)
+            assert sorted({str(event.subject) for event in told}) == [*of_version, subject], lines(told)
+            assert sum(event.kind is EventKind.REVISION_CHANGED for event in told) == 1
+            assert len({event.run for event in told}) == 1
 
 
 @pytest.mark.parametrize(("spoken", "turn"), SPOKEN_IN_TURN)

@@ -84,6 +84,8 @@ class View:
     causes: Mapping[str, str] = field(default_factory=dict)
     """By check, the root that blocks it."""
     tools: Mapping[Era, str] = field(default_factory=lambda: {Era.MODERN: "abc"})
+    revisions: Mapping[Era, tuple[str, ...]] = field(default_factory=dict)
+    """What is negotiated first, what else is offered after it."""
     leaf: str | None = None
     ends: datetime | None = None
     """The end of the leaf; 60 days from its first probe without one."""
@@ -95,6 +97,9 @@ class View:
 
     def offering(self, tools: str, era: Era = Era.MODERN) -> "View":
         return replace(self, tools={**self.tools, era: tools})
+
+    def speaking(self, *revisions: str, era: Era = Era.MODERN) -> "View":
+        return replace(self, revisions={**self.revisions, era: revisions})
 
 
 HEALTHY = View()
@@ -250,7 +255,7 @@ class Timeline:
             requests=3,
             reachable=True,
             credential=self.credential,
-            surfaces=tuple(self._surface(era, tools) for era, tools in view.tools.items()),
+            surfaces=tuple(self._surface(era, tools, view) for era, tools in view.tools.items()),
             certificate=self._certificate(view),
             results=tuple(self._result(check, view, depth) for check in self.catalogue),
         )
@@ -312,14 +317,16 @@ class Timeline:
         drifted = any(state and state.accepted != shown for state, shown in states)
         return "observed_risk:changed" if drifted else "verified"
 
-    def _surface(self, era: Era, tools: str) -> SurfaceSummary:
+    def _surface(self, era: Era, tools: str, view: View) -> SurfaceSummary:
+        revision, *offered = view.revisions.get(era, ("2026-07-28",))
         contract, surface = pair(tools, self.algorithm).partition(":")[2].split(".")
         fingerprint = Fingerprint(
             algorithm=self.algorithm, contract=contract, surface=surface, checklist=None
         )
         return SurfaceSummary(
             era=era,
-            revision="2026-07-28",
+            revision=revision,
+            supported_versions=tuple(offered),
             tools=len(tools),
             pages=1,
             complete=True,

@@ -106,6 +106,7 @@ async def test_one_server_is_told_with_reasons_fixes_and_commands(pages: Pages) 
         "create_payment, refund",
         "Why it matters",
         "9 days left",
+        "Protocol (modern) 2026-07-28 offered since",
         "no tool call is configured",
         "v42 before it v41 9c1e77ab04d2 octavia breaking 1 tool renamed",
         "2 more did not fit",

@@ -8,7 +8,17 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from driftwatch.alerts.fold import TOOLSETS, Story
-from driftwatch.alerts.wording import calm, certificate, check, deploy, monitor, record, reminder, toolset
+from driftwatch.alerts.wording import (
+    calm,
+    certificate,
+    check,
+    deploy,
+    monitor,
+    record,
+    reminder,
+    revision,
+    toolset,
+)
 from driftwatch.alerts.wording.note import Named, Note, Voice
 from driftwatch.model import Event, EventKind
 
@@ -24,6 +34,7 @@ _WORDING: Mapping[EventKind, Callable[[Event, Voice], Note]] = MappingProxyType(
         EventKind.TOOLSET_CHANGED: toolset.changed,
         EventKind.TOOLSET_RETURNED: toolset.returned,
         EventKind.ERA_CHANGED: calm.era_changed,
+        EventKind.REVISION_CHANGED: revision.changed,
         EventKind.FLAPPING: calm.flapping,
         EventKind.SETTLED: calm.settled,
         EventKind.UNSETTLED: calm.unsettled,

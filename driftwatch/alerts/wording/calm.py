@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from shlex import quote
 
-from driftwatch.alerts.text import count, duration, label, listed
+from driftwatch.alerts.text import count, duration, joined, label, listed
 from driftwatch.alerts.wording.note import (
     Note,
     Voice,
@@ -13,7 +13,7 @@ from driftwatch.alerts.wording.note import (
     strings,
     words,
 )
-from driftwatch.model import Event, Json
+from driftwatch.model import Era, Event, Json
 
 
 def flapping(event: Event, voice: Voice) -> Note:
@@ -93,7 +93,7 @@ def era_changed(event: Event, voice: Voice) -> Note:
         level=event.level,
         phrase=f"protocol eras changed - {before} -> {after}",
         tally="with other protocol eras",
-        lines=(f"Protocol eras: {before} -> {after}", *_rules(event)),
+        lines=(f"Protocol eras: {before} -> {after}", *rules(event)),
         items=tuple(_surface(item) for item in surfaces),
         since=began(event),
         release=release(event.details),
@@ -102,7 +102,7 @@ def era_changed(event: Event, voice: Voice) -> Note:
     )
 
 
-def _rules(event: Event) -> list[str]:
+def rules(event: Event) -> list[str]:
     """The checks whose rules the other eras have, or do not have."""
     told = {"applicable": "Checked now, because the rule applies", "inapplicable": "No longer checked"}
     return [
@@ -118,17 +118,18 @@ def subject_words(subject: str | None) -> str:
     if kind == "toolset":
         era = rest.partition(":")[0]
         return f"Toolset ({label(era)})" if era else "Toolset"
+    if kind == "revision":
+        return f"{'Offered revisions' if rest == Era.MODERN else 'Protocol revision'} ({label(rest)})"
     return "Protocol eras" if kind == "eras" else label(rest or kind or "it")
 
 
 def value_words(value: str | None) -> str:
-    """A state in words, the short form of a fingerprint, or the eras of a server."""
+    """A state in words, the short form of a fingerprint, or the eras or revisions of a server."""
     algorithm, _, digest = (value or "").partition(":")
     if "." in digest and algorithm.startswith("dw"):
         return short_pair(str(value))
-    return " and ".join(words(value).replace("http+sse", "http/sse").split("+")).replace(
-        "http/sse", "http+sse"
-    )
+    parts = (value or "").replace("http+sse", "http/sse").split("+")
+    return joined(map(words, parts)).replace("http/sse", "http+sse")
 
 
 def short_pair(pair: str) -> str:
@@ -137,9 +138,11 @@ def short_pair(pair: str) -> str:
     return f"{label(algorithm)}:{'.'.join(label(part)[:8] for part in digests.split('.'))}"
 
 
-def accepting(server: str, pair: str) -> str:
-    """The command that makes a toolset the accepted one, without the program's name."""
-    return f'accept {quote(server)} --fingerprint {short_pair(pair)} --reason "..."'
+def accepting(server: str, value: str) -> str:
+    """The command that makes a toolset, or revisions, the accepted one, without the program's name."""
+    _, pair, _ = value.partition(":")
+    named = f"--fingerprint {short_pair(value)}" if pair else f"--revision {quote(label(value))}"
+    return f'accept {quote(server)} {named} --reason "..."'
 
 
 def _values(event: Event) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from driftwatch.alerts.text import count, foreign, joined, label, listed
-from driftwatch.alerts.wording.calm import short_pair, subject_words, value_words
+from driftwatch.alerts.wording.calm import subject_words, value_words
 from driftwatch.alerts.wording.note import Note, Voice, span, strings, time_of
 from driftwatch.model import Event, Json, State
 
@@ -36,9 +36,9 @@ def rebased(event: Event, _voice: Voice) -> Note:
 
 
 def accepted(event: Event, _voice: Voice) -> Note:
-    """A person accepted a toolset."""
-    pair = short_pair(event.after or "")
-    return _note(event, f"{subject_words(event.subject)} {pair} accepted{_by(event)}{_why(event)}")
+    """A person accepted a toolset or a revision."""
+    value = value_words(event.after)
+    return _note(event, f"{subject_words(event.subject)} {value} accepted{_by(event)}{_why(event)}")
 
 
 def acked(event: Event, _voice: Voice) -> Note:

@@ -98,7 +98,8 @@ ENDPOINTS = (
         method="POST",
         path="/servers/{name}/accept",
         summary="Accept a tool list as the baseline",
-        description="By the fingerprint of the list that you have read, so that nothing newer is accepted.",
+        description="By the fingerprint of the list that you have read, so that nothing newer is accepted; "
+        "or the revisions that are spoken, by their names.",
         answer=shapes.Accepted,
         write=accept,
         body=parameters.AcceptBody,

@@ -47,7 +47,7 @@ class HistoryPage(Page):
     """Which stretches."""
 
     subject: Text | None = None
-    """check:<id> or toolset:<era>:<credential>."""
+    """check:<id>, toolset:<era>:<credential>, eras or revision:<era>."""
 
 
 class EventsPage(Page):
@@ -112,7 +112,8 @@ class AcceptBody(Signed):
     """What is accepted, and why."""
 
     fingerprint: Text
-    """Of the tool list that you have read: whole, or shortened to 8 digits of each half."""
+    """Of the tool list that you have read: whole, or shortened to 8 digits of each half. Or what
+    the subject revision:<era> shows, such as 2025-06-18."""
     reason: Text
 
 

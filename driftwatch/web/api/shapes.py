@@ -90,7 +90,7 @@ class Accepted(TypedDict):
     server: str
     fingerprint: str
     subjects: list[str]
-    """The toolsets of which it is the baseline now; empty when it was that of all of them before."""
+    """Those of which it is the baseline now; empty when it was that of all of them before."""
 
 
 @described

@@ -14,6 +14,7 @@ from driftwatch.model import Certificate, State
 from driftwatch.store.ports import Reader, StateInterval
 from driftwatch.transitions import Memory, SubjectState
 from driftwatch.views.checks import Check, checks_now
+from driftwatch.views.spoken import spoken_now
 from driftwatch.web.pages.fleet import is_overdue
 from driftwatch.web.pages.marks import marks
 from driftwatch.web.pages.rendering import ORDER
@@ -111,6 +112,7 @@ def view(reader: Reader, scene: Scene) -> Page:
                 history, [(each.received_at, each.ref) for each in releases], start=start, end=scene.now
             ),
             "clipped": len(history) == STRETCHES and history[-1].since > start,
+            "spoken": tuple(spoken_now(memory)),
             "lists": lists,
             "drifts": tuple(_drifts(name, lists)),
             "certificate": memory.certificate,

@@ -19,6 +19,7 @@ CHANGES = (
     EventKind.TOOLSET_CHANGED,
     EventKind.TOOLSET_RETURNED,
     EventKind.ERA_CHANGED,
+    EventKind.REVISION_CHANGED,
     EventKind.FLAPPING,
     EventKind.UNSETTLED,
     EventKind.SETTLED,
