@@ -282,7 +282,7 @@ def _is_host(host: str) -> bool:
         return True
     if not host.isascii() or "xn--" in host:
         try:
-            idna.decode(idna.encode(host, uts46=True))
+            idna.decode(idna.encode(host))
         except (idna.IDNAError, ValueError):
             return False
         return True

@@ -18,12 +18,21 @@ _METADATA = frozenset(
         IPv6Address("fd00:ec2::23"),  # AWS pod identity
         IPv6Address("fd20:ce::254"),  # Google Cloud
         IPv6Address("fd00:42::42"),  # Scaleway
+        IPv6Address("fd00:c1::a9fe:a9fe"),  # Oracle Cloud
+        IPv6Address("fd00:a9fe:a9fe::1"),  # Akamai (Linode)
+        IPv6Address("fd00:100::100:200"),  # Alibaba Cloud
     }
 )
 """Where clouds hand out credentials to whoever asks from inside."""
 
-_NAT64 = (IPv6Network("64:ff9b::/96"), IPv6Network("64:ff9b:1::/48"))  # RFC 6052, RFC 8215
+_NAT64 = IPv6Network("64:ff9b::/96")  # RFC 6052
+_LOCAL_NAT64 = IPv6Network("64:ff9b:1::/48")  # RFC 8215
+_LAST_QUARTER = (12, 13, 14, 15)
+_PLACES = ((6, 7, 9, 10), (7, 9, 10, 11), (9, 10, 11, 12), _LAST_QUARTER)
+"""The bytes in which IPv4 may stand, for prefixes of 48, 56, 64 and 96 bits (RFC 6052 section 2.2)."""
+_TRANSLATED = IPv6Network("::ffff:0:0:0/96")  # RFC 2765
 _COMPATIBLE = IPv6Network("::/96")  # RFC 4291, deprecated
+_ISATAP = (bytes.fromhex("00005efe"), bytes.fromhex("02005efe"))  # RFC 5214, the third quarter of the address
 _THIS_NETWORK = IPv4Network("0.0.0.0/8")
 
 
@@ -43,8 +52,8 @@ def refusal(ip: IP, *, named_by_server: bool) -> str | None:
     """Why no connection to this address may be made, or None when it may.
 
     A host of the configuration may be private or this machine, but never link-local or a cloud's metadata
-    service; a host that a server named must be public. IPv4 inside IPv6 (mapped, NAT64, 6to4, Teredo) is
-    judged too.
+    service; a host that a server named must be public. IPv4 inside IPv6 (mapped, translated, NAT64, 6to4,
+    Teredo, ISATAP) is judged too.
     """
     for one in (ip, *_embedded(ip)):
         if one in _METADATA:
@@ -59,9 +68,12 @@ def refusal(ip: IP, *, named_by_server: bool) -> str | None:
 
 
 def _public(ip: IP) -> bool:
-    # Python's is_global says nothing about an IPv4 address inside an IPv6 one: _embedded does.
-    if isinstance(ip, IPv6Address) and (ip.ipv4_mapped or any(ip in network for network in _NAT64)):
-        return True
+    if isinstance(ip, IPv6Address):
+        # Python's is_global says nothing about an IPv4 address inside an IPv6 one: _embedded does.
+        if ip.ipv4_mapped or ip in _NAT64 or ip in _LOCAL_NAT64:
+            return True
+        if ip.is_site_local:
+            return False
     return ip.is_global
 
 
@@ -74,7 +86,13 @@ def _embedded(ip: IP) -> Iterator[IPv4Address]:
         yield ip.sixtofour
     if ip.teredo:
         yield ip.teredo[1]
-    if any(ip in network for network in (*_NAT64, _COMPATIBLE)):
-        last = IPv4Address(int(ip) & 0xFFFFFFFF)
-        if last not in _THIS_NETWORK:  # ::1 and :: are no IPv4 addresses
-            yield last
+    octets = ip.packed
+    places: tuple[tuple[int, ...], ...] = ()
+    if ip in _LOCAL_NAT64:
+        places = _PLACES
+    elif octets[8:12] in _ISATAP or any(ip in network for network in (_NAT64, _TRANSLATED, _COMPATIBLE)):
+        places = (_LAST_QUARTER,)
+    for place in places:
+        inside = IPv4Address(bytes(octets[each] for each in place))
+        if inside not in _THIS_NETWORK:  # ::1 and :: are no IPv4 addresses, nor is a place that is empty
+            yield inside
