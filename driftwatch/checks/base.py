@@ -114,6 +114,12 @@ class Verified:
 NOT_APPLICABLE = "not-applicable"
 """The code of NotChecked where a rule is not about what was asked; the other surface then decides alone."""
 
+
+def count(number: int, what: str) -> str:
+    """``1 page``, ``2 pages``."""
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+
+
 Verdict: TypeAlias = Iterable[Found] | NotChecked | Verified
 """What a check answers; an empty iterable is a plain verified."""
 

@@ -3,7 +3,7 @@
 from http import HTTPStatus
 
 from driftwatch.checks.answers import ok
-from driftwatch.checks.base import Found, NotChecked, Verdict, shown
+from driftwatch.checks.base import Found, NotChecked, Verdict, count, shown
 from driftwatch.evidence import Exchange, Listing, Missing
 from driftwatch.model import Severity
 
@@ -80,7 +80,7 @@ def _answered(acknowledgement: Exchange) -> Found:
             "The server answers the notification that ends the handshake with an error.",
             f"HTTP {status}, error {shown(error.get('code'), 20)}",
         )
-    body = f"{acknowledgement.size} bytes of body" if acknowledgement.size else "no body"
+    body = f"{count(acknowledgement.size, 'byte')} of body" if acknowledgement.size else "no body"
     return _found(
         "body" if status == HTTPStatus.ACCEPTED else "not-202",
         "The notification that ends the handshake is answered as if it were a request.",

@@ -14,7 +14,7 @@ from driftwatch.checks.dialects import ANY, BY_NAME, Dialect, counted, dialect, 
 from driftwatch.checks.json_schema import MAX_PLACES, escape
 from driftwatch.checks.references import Part, References
 from driftwatch.checks.view import Tool
-from driftwatch.model import MODERN_REVISION, Json, Severity, position
+from driftwatch.model import MODERN_REVISION, Json, Severity, integer, position
 
 _OUTPUT_SINCE = "2025-06-18"
 """The first revision with output schemas."""
@@ -251,7 +251,8 @@ def _number(value: Json) -> bool:
 
 
 def _count(value: Json) -> bool:
-    return _number(value) and value >= 0 and value == value // 1
+    number = integer(value)
+    return number is not None and number >= 0
 
 
 def _names(value: Json) -> bool:

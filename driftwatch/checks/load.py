@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from driftwatch.checks.base import Found, Verdict, Verified, check
+from driftwatch.checks.base import Found, Verdict, Verified, check, count
 from driftwatch.checks.sources import item
 from driftwatch.checks.transport import SERVER_ERRORS
 from driftwatch.evidence import Burst
@@ -86,8 +86,8 @@ def _found(burst: Burst, code: str, message: str, severity: Severity | None) -> 
 
 
 def _measured(burst: Burst) -> str:
-    answers = [f"{count} times HTTP {status}" for status, count in burst.statuses]
-    answers += [f"{count} times {code}" for code, count in burst.faults]
+    answers = [f"{count(number, 'time')} HTTP {status}" for status, number in burst.statuses]
+    answers += [f"{count(number, 'time')} {code}" for code, number in burst.faults]
     errors = f", {burst.errors} of them JSON-RPC errors" if burst.errors else ""
     return f"{', '.join(answers)}{errors} in {burst.duration_s:.1f} s"
 

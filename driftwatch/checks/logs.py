@@ -1,6 +1,6 @@
 """What the server's own log files keep."""
 
-from driftwatch.checks.base import Found, Verdict, Verified, check
+from driftwatch.checks.base import Found, Verdict, Verified, check, count
 from driftwatch.checks.sources import item
 from driftwatch.evidence import LogFile, LogSearch
 from driftwatch.model import Depth, Severity
@@ -35,8 +35,7 @@ def credentials(logs: LogSearch) -> Verdict:
     size = sum(file.size for file in logs.files)
     unread = f", {len(logs.unread)} could not be read" if logs.unread else ""
     older = f", {logs.left_out} older ones left out" if logs.left_out else ""
-    count = len(logs.files)
-    return Verified(f"{count} {'file' if count == 1 else 'files'} searched, {size:,} bytes{unread}{older}")
+    return Verified(f"{count(len(logs.files), 'file')} searched, {size:,} bytes{unread}{older}")
 
 
 def _held(file: LogFile) -> list[Found]:
@@ -48,7 +47,7 @@ def _held(file: LogFile) -> list[Found]:
                 subject=file.name,
                 message="The log file holds the credential that the probe uses.",
                 expected="no occurrence",
-                measured=_times(file.credential),
+                measured=count(file.credential, "occurrence"),
             )
         )
     if file.marker:
@@ -58,11 +57,7 @@ def _held(file: LogFile) -> list[Found]:
                 subject=file.name,
                 message="The log file holds the value of a request header that the server does not know.",
                 expected="no occurrence of this probe's X-Driftwatch-Probe",
-                measured=_times(file.marker),
+                measured=count(file.marker, "occurrence"),
             )
         )
     return findings
-
-
-def _times(count: int) -> str:
-    return "1 occurrence" if count == 1 else f"{count:,} occurrences"

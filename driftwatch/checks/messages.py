@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from driftwatch.checks.answers import ok
 from driftwatch.checks.base import Found, shown
 from driftwatch.evidence import Exchange
-from driftwatch.model import KNOWN_REVISIONS, Era, Json, Severity, position
+from driftwatch.model import KNOWN_REVISIONS, Era, Json, Severity, integer, position
 
 _BATCHES_UNTIL = "2025-03-26"
 """The last revision in which an answer may be an array."""
@@ -91,12 +91,8 @@ def frame_faults(exchange: Exchange) -> Iterator[Found]:
 
 
 def _is_error(error: Json) -> bool:
-    if not isinstance(error, dict) or not isinstance(error.get("message"), str):
-        return False
-    code = error.get("code")
-    if isinstance(code, float):
-        return code.is_integer()
-    return isinstance(code, int) and not isinstance(code, bool)
+    named = isinstance(error, dict) and isinstance(error.get("message"), str)
+    return named and integer(error.get("code")) is not None
 
 
 def _members(value: dict[str, Json], *names: str) -> str:

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from driftwatch.checks import json_schema
-from driftwatch.checks.base import Found, Policy, check, listed, shown
+from driftwatch.checks.base import Found, Policy, check, count, listed, shown
 from driftwatch.checks.json_schema import MAX_LEVEL, Place
 from driftwatch.checks.keywords import broken, elsewhere
 from driftwatch.checks.object_schema import malformed
@@ -101,7 +101,7 @@ def missing_required(tools: tuple[Tool, ...]) -> Iterator[Found]:
                 subject=tool.subject,
                 message="Every parameter is optional: the tool may be called with no arguments at all.",
                 expected="at least one name under required",
-                measured="1 parameter" if len(tool.parameters) == 1 else f"{len(tool.parameters)} parameters",
+                measured=count(len(tool.parameters), "parameter"),
                 pointer="/inputSchema",
             )
 

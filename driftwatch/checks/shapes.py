@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from driftwatch.checks.base import shown
 from driftwatch.checks.json_schema import escape
-from driftwatch.model import Json, position
+from driftwatch.model import Json, integer, position
 
 MAX_MISFITS = 100
 """Of one tool or result: whoever has more has been told enough."""
@@ -155,9 +155,8 @@ def _list(value: Json) -> bool:
 
 
 def _duration(value: Json) -> bool:
-    if isinstance(value, float):
-        return value.is_integer() and value >= 0
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    milliseconds = integer(value)
+    return milliseconds is not None and milliseconds >= 0
 
 
 def _one_of(*values: str) -> Shape:

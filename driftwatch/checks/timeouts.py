@@ -1,7 +1,7 @@
 """How long a client waits, and whether what is on its way to it gets through."""
 
 from driftwatch.checks.answers import SUCCESS
-from driftwatch.checks.base import Found, NotChecked, Verdict, Verified, check, once, shown
+from driftwatch.checks.base import Found, NotChecked, Verdict, Verified, check, count, once, shown
 from driftwatch.checks.clients import FIRST_ANSWER_S
 from driftwatch.checks.replies import mistyped_alike
 from driftwatch.checks.sources import item
@@ -151,7 +151,9 @@ def slow_tool(slow_call: SlowCall) -> Verdict:
                 f"{seen.answer_s - seen.progress_s[0]:.1f} s of {seen.answer_s:.1f} s",
             ),
         )
-    progress = f"{len(seen.progress_s)} progress events" if seen.progress_s else "no progress was reported"
+    progress = (
+        count(len(seen.progress_s), "progress event") if seen.progress_s else "no progress was reported"
+    )
     return found or Verified(f"answered after {seen.answer_s:.1f} s, {progress}")
 
 

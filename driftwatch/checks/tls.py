@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 
-from driftwatch.checks.base import Found, NotChecked, Policy, Verdict, Verified, check, listed
+from driftwatch.checks.base import Found, NotChecked, Policy, Verdict, Verified, check, count, listed
 from driftwatch.checks.sources import item
 from driftwatch.evidence import Missing, Opening, Tls
 from driftwatch.model import Certificate, Json, Severity
@@ -198,7 +198,7 @@ def _measured(code: str, tls: Tls) -> str:
         return f"the certificate covers {names}"
     if leaf is None:
         return "no certificate was received"
-    return f"{len(tls.chain)} certificates sent; the leaf was issued by {leaf.issuer}"
+    return f"{count(len(tls.chain), 'certificate')} sent; the leaf was issued by {leaf.issuer}"
 
 
 def _left(time: timedelta) -> str:
@@ -206,8 +206,8 @@ def _left(time: timedelta) -> str:
     if time >= 2 * DAY:
         return _days(time // DAY)
     hours = time // timedelta(hours=1)
-    return "1 hour" if hours == 1 else f"{hours} hours" if hours else "less than an hour"
+    return count(hours, "hour") if hours else "less than an hour"
 
 
 def _days(number: int) -> str:
-    return "1 day" if number == 1 else f"{number} days"
+    return count(number, "day")

@@ -1,11 +1,13 @@
 """The tool list as a whole: can it be read to its end, and only with cursors of its own."""
 
+from dataclasses import replace
+
 from driftwatch.checks.answers import INVALID_PARAMS, answered, error_code, ok, unheard, unkept
-from driftwatch.checks.base import Found, NotChecked, Verdict, Verified, check, listed, shown
+from driftwatch.checks.base import Found, NotChecked, Verdict, Verified, check, count, listed, shown
 from driftwatch.checks.sources import item
 from driftwatch.checks.transport import SHUT_STATUSES
 from driftwatch.evidence import Authorization, Exchange, Fault, Listing, Missing, is_bot_page
-from driftwatch.model import Depth, Era, Severity
+from driftwatch.model import Depth, Era, Json, Severity
 
 _OURS = frozenset({"deadline", "budget", "address", "proxy", "rate-limited"})
 """Why this probe read no further. Everything else keeps agents from the tools as well, a limit too: no client
@@ -31,12 +33,13 @@ REDIRECTS = range(300, 400)
     root=True,
 )
 def pagination(
-    listing: Listing, acknowledgement: Exchange | None, authorization: Authorization | Missing
+    listing: Listing, acknowledgement: Exchange | None, authorization: Authorization | Missing, settings: Json
 ) -> Verdict:
     """Following `nextCursor` from page to page until the server says that there is no more.
 
     A cursor that is null or absent ends the list; every other one, the empty string included, is sent back as
-    it came. A page that fails, or does not come, is asked for once more.
+    it came. A page that fails, or does not come, is asked for once more. A list that takes more than half of
+    the time that a probe has, and does not end in it, did not come in time.
 
     Why it matters:
         The server chooses the size of its pages. A cursor that comes round again keeps a client asking for
@@ -50,7 +53,7 @@ def pagination(
     """
     if listing.complete:
         return _complete(listing)
-    fault = listing.fault
+    fault = _late(listing, settings) or listing.fault
     if fault is None:
         return NotChecked("the tool list was not read to its end", "incomplete")
     lost = unkept(listing.exchanges[-1], acknowledgement) if listing.exchanges else None
@@ -125,8 +128,20 @@ def _complete(listing: Listing) -> Verdict:
     if listing.refetched:
         return Verified("the first read contradicted itself; a second one agreed")
     if listing.pages > 1:
-        return Verified(f"{len(listing.tools)} tools on {_pages(listing.pages)}")
+        return Verified(f"{count(len(listing.tools), 'tool')} on {_pages(listing.pages)}")
     return ()
+
+
+def _late(listing: Listing, settings: Json) -> Fault | None:
+    """The fault of a list that used up the whole probe's time; None where other requests did."""
+    deadline = settings.get("deadline_s") if isinstance(settings, dict) else None
+    fault, spent = listing.fault, sum(page.duration_s for page in listing.exchanges)
+    if fault is None or fault.code != "deadline" or not isinstance(deadline, int | float):
+        return None
+    if spent < deadline / 2:
+        return None
+    unsent = f"its end did not come within {spent:.3g} s"
+    return replace(fault, code="timeout", message=unsent if fault.phase == "send" else fault.message)
 
 
 def _is_servers_fault(listing: Listing, fault: Fault, authorization: Authorization | Missing) -> bool:
@@ -143,4 +158,4 @@ def _is_servers_fault(listing: Listing, fault: Fault, authorization: Authorizati
 
 
 def _pages(number: int) -> str:
-    return "1 page" if number == 1 else f"{number} pages"
+    return count(number, "page")

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from driftwatch.evidence import saying
-from driftwatch.model import DEPTH_CODE, Era, Json
+from driftwatch.model import DEPTH_CODE, Era, Json, integer
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,10 +133,7 @@ class Exchange:
     @property
     def error_code(self) -> int | None:
         """The code of that error; ``-32601.0`` is -32601, as it is to clients."""
-        code = self.error.get("code") if isinstance(self.error, dict) else None
-        if isinstance(code, float) and code.is_integer():
-            return int(code)
-        return code if isinstance(code, int) and not isinstance(code, bool) else None
+        return integer(self.error.get("code")) if isinstance(self.error, dict) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 
 from driftwatch.evidence import Exchange, Fault, Listing
-from driftwatch.model import Json
+from driftwatch.model import Json, integer
 from driftwatch.probe import eras, outcome
 from driftwatch.probe.request import Limits, Request
 
@@ -82,6 +82,8 @@ async def read_list(ask: Ask, *, limits: Limits, wait: Wait, modern: bool, kind:
     if not again or (transient and not await wait(last)):
         return first.listing()
     second = await _read(ask, limits, kind, Page(again=True, fresh=transient), modern=modern)
+    if first.fault is not None and second.fault is not None and second.fault.code == "deadline":
+        return first.listing()  # there was no time for it: it says nothing
     return second.listing(refetched=True)
 
 
@@ -201,10 +203,10 @@ def _limit(reading: _Reading, following: str | None, limits: Limits, kind: Kind)
 
 
 def _note_caching(reading: _Reading, result: dict[str, Json]) -> None:
-    scope, ttl = result.get("cacheScope"), result.get("ttlMs")
+    scope, ttl = result.get("cacheScope"), integer(result.get("ttlMs"))
     if isinstance(scope, str):
         reading.cache_scopes.append(scope)
-    if isinstance(ttl, int) and not isinstance(ttl, bool):
+    if ttl is not None:
         reading.ttls.append(ttl)
 
 

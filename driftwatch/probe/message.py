@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from driftwatch.evidence import Fault, Remark, saying
-from driftwatch.model import Json
+from driftwatch.model import Json, integer
 
 _BOM = b"\xef\xbb\xbf"
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
@@ -282,9 +282,8 @@ def _same(item: dict[str, Json], wanted: Json, _sole: bool) -> bool:  # noqa: FB
 
 def _alike(item: dict[str, Json], wanted: Json, _sole: bool) -> bool:  # noqa: FBT001 - one of a table
     given = item.get("id")
-    if isinstance(given, float) and given.is_integer():
-        given = int(given)
-    return isinstance(given, int | float | str) and not isinstance(given, bool) and str(given) == str(wanted)
+    given = given if isinstance(given, str) else integer(given)
+    return given is not None and str(given) == str(wanted)
 
 
 def _anonymous_error(item: dict[str, Json], _wanted: Json, _sole: bool) -> bool:  # noqa: FBT001 - as above

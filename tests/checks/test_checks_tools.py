@@ -32,6 +32,20 @@ def test_a_read_that_the_probe_itself_cut_short_says_nothing_about_the_list(code
 
 
 @pytest.mark.parametrize(
+    ("deadline_s", "pages_s", "code"),
+    [(10.0, [9.5], "timeout"), (10.0, [2.0, 2.0, 2.0], "timeout"), (10.0, [4.0], "deadline")],
+)
+def test_a_list_that_takes_most_of_the_probes_time_did_not_come_in_time(
+    deadline_s: float, pages_s: list[float], code: str
+) -> None:
+    pages = tuple(exchange("tools/list", duration_s=seconds) for seconds in pages_s)
+    never = broken("deadline", exchanges=pages)
+    seen = evidence(surface(listing=never), settings={"deadline_s": deadline_s})
+    result = judged("tools/pagination", seen)
+    assert (result.state, result.code) == (State.FAILED if code == "timeout" else State.NOT_CHECKED, code)
+
+
+@pytest.mark.parametrize(
     ("status", "state"),
     [
         (404, State.FAILED),

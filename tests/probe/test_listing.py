@@ -51,12 +51,18 @@ def fault(code: str) -> Exchange:
 
 
 async def test_one_page_without_a_cursor_is_the_whole_list() -> None:
-    server = scripted(page("a", "b", ttlMs=300, cacheScope="public"))
+    server = scripted(page("a", "b", ttlMs=300.0, cacheScope="public"))
     listing = await server.read()
     assert listing.complete
     assert [tool["name"] for tool in listing.tools] == ["a", "b"]
     assert (listing.pages, listing.cursors, listing.fault) == (1, (), None)
     assert (listing.cache_scopes, listing.ttl_ms, listing.refetched) == (("public",), 300, False)
+
+
+async def test_a_second_read_for_which_no_time_was_left_says_nothing() -> None:
+    listing = await scripted(fault("timeout"), fault("deadline")).read()
+    assert listing.fault is not None
+    assert (listing.fault.code, listing.refetched) == ("timeout", False)
 
 
 async def test_an_empty_list_is_complete() -> None:

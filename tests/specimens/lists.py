@@ -12,6 +12,11 @@ from tests.specimens.mcp import TOOLS, Json, Mcp, refusal, tool
 from tests.specimens.specimen import FAILED, NOT_CHECKED, VERIFIED, Specimen
 
 INCOMPLETE = "incomplete-list"
+_OUT_OF_TIME = (
+    *("network/addresses", "transport/get", "transport/accept-json-only", "transport/origin"),
+    *("errors/unknown-method", "release/replicas"),
+)
+"""What a probe of which no time is left comes to no more."""
 CURSORS = {"tools/invalid-cursor": VERIFIED}
 """Where some are issued, and a made-up one is refused."""
 
@@ -165,6 +170,19 @@ LISTS = (
         },
         blocked=INCOMPLETE,
         target={"limits": Limits(timeout_s=2)},
+    ),
+    Specimen(
+        name="list-hangs-beyond-the-deadline",
+        deviation="the list never comes, and the probe's own time ends first",
+        make=lambda: replace(_to_list(Answer(script=(STALL,)))(), modern=False),
+        eras=(Era.LEGACY,),
+        expect={
+            "tools/pagination": (FAILED, "timeout"),
+            "session/ended": (NOT_CHECKED, "deadline"),
+            **dict.fromkeys(_OUT_OF_TIME, (NOT_CHECKED, "deadline")),
+        },
+        blocked=INCOMPLETE,
+        target={"limits": Limits(deadline_s=5)},
     ),
     Specimen(
         name="list-503",
