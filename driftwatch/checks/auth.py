@@ -53,6 +53,9 @@ def challenge(authorization: Authorization, surfaces: tuple[Surface, ...]) -> Ve
     choice between the header and the well-known address, so that a missing header is a risk where the
     address answers, and a failure where it does not.
 
+    The sign-in page of an access gate in front is not the server's refusal, and neither is a password prompt
+    for browsers (Basic) without JSON beside it: transport/endpoint tells of them.
+
     Why it matters:
         A client starts the sign-in when it sees 401, and learns from the header where tokens come from. With
         403, a redirect to a login page or a bare 401, many clients show an error instead of a sign-in, and

@@ -155,6 +155,8 @@ def misuses(schema: dict[str, Json], pointer: str, of: Dialect) -> Iterator[Misu
 def elsewhere(tool: Tool, revision: str) -> list[Part]:
     """The parts of a tool's schemas that refer to another document; none is fetched."""
     found: list[Part] = []
+    if all(text.startswith("#") for pointer, text in tool.texts if pointer.endswith("/$ref")):
+        return found  # as nearly always: no schema has to be walked through
     for schema, pointer in _written(tool, revision):
         spoken = dialect(schema, revision)
         parts: list[Part] = []

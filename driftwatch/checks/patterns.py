@@ -6,6 +6,7 @@ browsers always did. What either of the two takes is fine here, so what is found
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 MAX_PATTERN = 10_000
 """Characters that are looked at; a longer pattern is taken as it is."""
@@ -146,6 +147,7 @@ class _Reader:
         return _point(escape)
 
 
+@lru_cache(maxsize=1024)
 def flaw(pattern: str) -> Flaw | None:
     """Why ECMA-262 cannot read a pattern in any way; None where it can."""
     if len(pattern) > MAX_PATTERN:

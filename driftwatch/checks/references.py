@@ -28,7 +28,8 @@ class Part(NamedTuple):
 
     def within(self, node: dict[str, Json], pointer: str, spoken: Dialect) -> "Part":
         """A subschema of this one, or of one that is below it."""
-        name = counted(node, spoken).get("$id" if "$id" not in spoken.unknown else "id")
+        keyword = "id" if "$id" in spoken.unknown else "$id"
+        name = counted(node, spoken).get(keyword) if keyword in node else None
         if not isinstance(name, str) or not name or name.startswith("#"):
             return Part(node, pointer, spoken, self.resource, self.base)
         return Part(node, pointer, spoken, node, _joined(self.base, name).removesuffix("#"))

@@ -63,7 +63,8 @@ class Tool:
     @cached_property
     def counted(self) -> Json:
         """The input schema without what the dialect that it declares ignores."""
-        return dialects.meant(self.schema)
+        declared = any(pointer.endswith("/$schema") for pointer, _ in self.texts)
+        return dialects.meant(self.schema) if declared else self.schema
 
     @cached_property
     def places(self) -> tuple[json_schema.Place, ...]:
