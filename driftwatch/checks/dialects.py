@@ -52,13 +52,16 @@ BY_NAME = {
     ),
 }
 
+_UNJUDGED = ("draft-03", "draft/next", "json-schema.org/schema")
+"""Dialects of JSON Schema whose rules are not known here."""
+
 _KEPT = frozenset({"$ref", "$schema", "definitions", "$defs"})
 """What counts beside a lone reference: definitions are where it leads."""
 
 
 def dialect(schema: dict[str, Json], revision: str) -> Dialect | None:
     """The dialect of a tool's schema; None for one that is not known here."""
-    return own(schema, ANY if position(revision) <= position(_NO_DIALECT_UNTIL) else NEWEST)
+    return own(schema, NEWEST if names_dialects(revision) else ANY)
 
 
 def own(schema: dict[str, Json], otherwise: Dialect | None) -> Dialect | None:
@@ -67,6 +70,16 @@ def own(schema: dict[str, Json], otherwise: Dialect | None) -> Dialect | None:
     if not isinstance(declared, str):
         return otherwise
     return next((known for name, known in BY_NAME.items() if name in declared), None)
+
+
+def is_known(schema: dict[str, Json]) -> bool:
+    """Whether the dialect that a schema declares is one of JSON Schema's."""
+    return any(name in schema["$schema"] for name in (*BY_NAME, *_UNJUDGED))
+
+
+def names_dialects(revision: str) -> bool:
+    """Whether a revision has a word about dialects."""
+    return position(revision) > position(_NO_DIALECT_UNTIL)
 
 
 def counted(schema: dict[str, Json], spoken: Dialect) -> dict[str, Json]:

@@ -10,7 +10,16 @@ from typing import NamedTuple
 
 from driftwatch.checks import patterns
 from driftwatch.checks.base import Found, listed, shown
-from driftwatch.checks.dialects import ANY, BY_NAME, Dialect, counted, dialect, own
+from driftwatch.checks.dialects import (
+    ANY,
+    BY_NAME,
+    Dialect,
+    counted,
+    dialect,
+    is_known,
+    names_dialects,
+    own,
+)
 from driftwatch.checks.json_schema import MAX_PLACES, escape
 from driftwatch.checks.references import Part, References
 from driftwatch.checks.view import Tool
@@ -19,8 +28,11 @@ from driftwatch.model import MODERN_REVISION, Json, Severity, integer, position
 _OUTPUT_SINCE = "2025-06-18"
 """The first revision with output schemas."""
 
-FOREIGN = "pattern-syntax"
-"""The code of a regular expression that other engines read than ECMA-262's."""
+_RISKS = {
+    "pattern-syntax": "A regular expression is none of ECMA-262: validators in JavaScript refuse the schema.",
+    "dialect": "The schema's dialect is none of JSON Schema's: validators refuse it or judge by another.",
+}
+"""What only some refuse, and the message about it."""
 
 _QUOTED = 100
 """Characters of a pointer."""
@@ -55,7 +67,7 @@ class Misuse(NamedTuple):
     pointer: str
     code: str
     """``type`` for a name that is no type, ``reference`` for one that leads nowhere, ``endless`` for one that
-    leads to itself, ``pattern`` for what is no regular expression, FOREIGN, else ``keyword``."""
+    leads to itself, ``pattern`` for what is no regular expression, one of _RISKS, else ``keyword``."""
     says: str
     value: Json
 
@@ -68,13 +80,13 @@ def broken(tool: Tool, revision: str) -> Found | None:
         misused = [one for one in misused if one.pointer not in no_schemas]
     if not misused:
         return None
-    grave = [one for one in misused if one.code != FOREIGN]
+    grave = [one for one in misused if one.code not in _RISKS]
     told = grave or misused
     return Found(
         severity=None if grave else Severity.HEADS_UP,
         code=told[0].code,
         subject=tool.subject,
-        message=_consequence(grave, revision),
+        message=_consequence(grave, revision) if grave else _RISKS[told[0].code],
         expected=told[0].says,
         measured=listed([f"{one.pointer[:_QUOTED]} is {_excerpt(one.value)}" for one in told], 3),
         pointer=told[0].pointer,
@@ -82,8 +94,6 @@ def broken(tool: Tool, revision: str) -> Found | None:
 
 
 def _consequence(grave: list[Misuse], revision: str) -> str:
-    if not grave:
-        return "A regular expression is not one of ECMA-262: validators in JavaScript refuse the schema."
     dropping = _dropping(grave, revision)
     if dropping:
         return f"The schema is not valid: clients on {dropping} drop the whole list."
@@ -119,6 +129,8 @@ def _within(tool: Tool, revision: str) -> Iterator[Misuse]:
         known = dialect(schema, revision)
         if known is not None:
             yield from misuses(schema, pointer, known)
+        elif names_dialects(revision) and not is_known(schema):
+            yield Misuse(f"{pointer}/$schema", "dialect", "a dialect of JSON Schema", schema["$schema"])
 
 
 def _written(tool: Tool, revision: str) -> Iterator[tuple[dict[str, Json], str]]:
@@ -230,7 +242,7 @@ def _look(
 def _unreadable(pattern: str, at: str) -> Iterator[Misuse]:
     flaw = patterns.flaw(pattern)
     if flaw is not None:
-        code = FOREIGN if flaw.foreign else "pattern"
+        code = "pattern-syntax" if flaw.foreign else "pattern"
         yield Misuse(at, code, f"a regular expression of ECMA-262; this one {flaw.says}", pattern)
 
 

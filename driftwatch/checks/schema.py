@@ -214,7 +214,8 @@ def invalid(tools: tuple[Tool, ...], revision: str) -> Iterator[Found]:
     without one as 2020-12, and before revision 2025-11-25, which says nothing of dialects, as any draft from
     04 on. What a dialect ignores, such as the neighbours of a `$ref` until draft-07, is not judged. Unknown
     keywords are allowed. A reference that leads back to itself before anything of the input is looked at is
-    one without an end. A regular expression that only other engines than ECMA-262's read is a risk.
+    one without an end. A regular expression that only other engines than ECMA-262's read is a risk, and so
+    is a dialect that is none of JSON Schema's.
 
     Why it matters:
         Clients hand the schema on as it is. The interfaces of models refuse a request that has one such

@@ -149,7 +149,6 @@ def test_what_json_schema_allows_is_fine(keywords: dict[str, Json]) -> None:
         (DRAFT_04, {"examples": "x"}, True),
         (DRAFT_04, {"minimum": "1"}, False),
         (DRAFT_03, {"required": True, "type": "any"}, True),
-        ("https://example.org/own-dialect", {"minimum": "1"}, True),
         (5, {}, False),
     ],
 )
@@ -271,6 +270,14 @@ def test_a_pattern_of_another_engine_is_a_risk_and_no_failure() -> None:
         assert (result.state, result.code) == (State.OBSERVED_RISK, "pattern-syntax")
     worse = {"pattern": "(?i)a", "minLength": "1"}
     assert of_parameter(worse) == [("keyword", '/inputSchema/properties/a/minLength is "1"')]
+
+
+def test_a_dialect_that_clients_need_not_know_is_a_risk_since_revisions_speak_of_dialects() -> None:
+    own = {"$schema": "https://example.org/own-dialect", **schema(a={"minimum": "1"})}
+    for revision, code in (("2025-06-18", None), ("2025-11-25", "dialect")):
+        seen = evidence(surface(Era.LEGACY, tool(inputSchema=own), revision=revision))
+        result = judged("schema/invalid", seen)
+        assert (result.state is State.OBSERVED_RISK, result.code) == (code is not None, code)
 
 
 EXTERNAL = {"$ref": "https://schemas.invalid/a.json"}
