@@ -253,7 +253,7 @@ def answer(value: Json, wanted: Json, *, sole: bool) -> Answer:
     responses = [item for item in objects if "result" in item or "error" in item]
     calls = [item for item in objects if "method" in item and "result" not in item and "error" not in item]
     if not responses and not calls:
-        raise NotJsonError("envelope", f"JSON that is no JSON-RPC message: {_kind(value)}")
+        raise NotJsonError("envelope", f"the JSON is no JSON-RPC message: {_kind(value)}")
     requests = [str(item["method"]) for item in calls if item.get("id") is not None]
     if requests:
         said = ", ".join(_shown(name)[:_MAX_QUOTED] for name in requests[:3])

@@ -106,7 +106,7 @@ ABSENT = {
     "other-json": (
         http(b'{"status":"ok"}'),
         "envelope",
-        "JSON that is no JSON-RPC message: an object with status",
+        "the JSON is no JSON-RPC message: an object with status",
     ),
     "only-a-notification": (http(NOTE), "no-answer", "JSON-RPC without an answer to the request"),
     "two-other-answers": (
@@ -137,7 +137,7 @@ ABSENT = {
         "the stream ended after 0 events without the answer, which a client would have to resume",
     ),
     "events-that-are-no-json": (events(b"hello", NOTE), "json", "not JSON: "),
-    "events-that-are-no-json-rpc": (events(b"[]"), "envelope", "JSON that is no JSON-RPC message"),
+    "events-that-are-no-json-rpc": (events(b"[]"), "envelope", "the JSON is no JSON-RPC message"),
     "events-in-latin-1": (events(b'{"a":"\xe9"}'), "utf-8", "byte 0xe9 at offset 6"),
     "an-event-cut-in-the-middle": (chunked(b"data: " + ANSWER[:-3], headers=SSE), "json", "not JSON: "),
 }
