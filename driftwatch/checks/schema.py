@@ -261,7 +261,7 @@ def external_reference(tools: tuple[Tool, ...], revision: str) -> Iterator[Found
             yield Found(
                 code="external",
                 subject=tool.subject,
-                message="A schema needs another document: clients of 2026-07-28 fetch none and refuse it.",
+                message="A schema needs another document, which clients of 2026-07-28 must not fetch.",
                 expected="references within the schema",
                 measured=listed([shown(part.reference, 80) for part in parts], 3),
                 pointer=f"{parts[0].pointer}/$ref",
