@@ -115,8 +115,8 @@ def compare(surfaces: Sequence[Surface], replicas: Replicas | Missing) -> dict[E
     }
     compared = isinstance(replicas, Replicas)
     others = [
-        _read(instance.tools, instance.instructions, known)
-        for instance in (replicas.instances if isinstance(replicas, Replicas) else ())
+        (era, _read(instance.tools, instance.instructions, known))
+        for era, instance in (replicas.met if isinstance(replicas, Replicas) else ())
         if not isinstance(instance.tools, Missing)
     ]
     return {
@@ -124,8 +124,8 @@ def compare(surfaces: Sequence[Surface], replicas: Replicas | Missing) -> dict[E
             surface=surface,
             first=firsts[surface.era],
             second=seconds.get(surface.era),
-            others=tuple(others) if isinstance(replicas, Replicas) and replicas.era is surface.era else (),
-            probe=(*firsts.values(), *seconds.values(), *others),
+            others=tuple(read for era, read in others if era is surface.era),
+            probe=(*firsts.values(), *seconds.values(), *(read for _, read in others)),
             compared=compared,
         )
         for surface in read

@@ -113,7 +113,7 @@ def replicas(replicas: Replicas, surfaces: tuple[Surface, ...]) -> Verdict:
     own = compared.get(replicas.era)
     if own is None:
         remarks.append("the tool list is incomplete: only names and versions were compared")
-    elif len(own.others) < len(replicas.instances) and replicas.era not in changing:
+    elif len(own.others) < len(replicas.own) and replicas.era not in changing:
         remarks.append("a further connection gave no complete list: its version was compared")
     found += _different_eras(surfaces, replicas)
     found += _different_versions(surface.server_info, replicas)
@@ -286,7 +286,7 @@ def _different_offers(first: frozenset[str], other: frozenset[str]) -> Found:
 
 
 def _different_versions(own: Json, replicas: Replicas) -> list[Found]:
-    said = {_version(info): None for info in (own, *(one.server_info for one in replicas.instances))}
+    said = {_version(info): None for info in (own, *(one.server_info for one in replicas.own))}
     if len(said) == 1:
         return []
     return [

@@ -104,12 +104,14 @@ class Addresses:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Instance:
-    """What the server showed on one further connection."""
+    """What the server showed in one era on one further connection."""
 
     address: str | None
     server_info: Json
     instructions: str | None
     tools: tuple[Json, ...] | Missing
+    other_era: Era | None = None
+    """Set where it is the server's other era on the same connection."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,10 +129,12 @@ class Greeting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replicas:
-    """Further connections of one era, to see whether every instance is the same."""
+    """Further connections, to see whether every instance is the same."""
 
     era: Era
+    """In which each of them begins."""
     instances: tuple[Instance, ...]
+    """In the order in which they were met; where a server has two eras, mostly two of each connection."""
     unanswered: tuple[str, ...]
     """Why a connection showed nothing, one sentence each."""
     broken: tuple[str, ...] = ()
@@ -142,7 +146,17 @@ class Replicas:
     def connections(self) -> int:
         """How many further connections were tried."""
         declined = [one for one in self.greetings if one.era is self.era and one.revision is None]
-        return len(self.instances) + len(self.unanswered) + len(self.broken) + len(declined)
+        return len(self.own) + len(self.unanswered) + len(self.broken) + len(declined)
+
+    @property
+    def met(self) -> tuple[tuple[Era, Instance], ...]:
+        """The instances, each with the era in which it showed this."""
+        return tuple((one.other_era or self.era, one) for one in self.instances)
+
+    @property
+    def own(self) -> tuple[Instance, ...]:
+        """What was shown in the era in which the connections began."""
+        return tuple(one for one in self.instances if one.other_era is None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -209,7 +209,7 @@ class Dialogue:
     async def end(self, session: str) -> Exchange:
         """End one session with DELETE, at the second try if need be.
 
-        It stays open only where the deadline came first.
+        It stays open only where the deadline came first, or the requests had been spent.
         """
         before = self.wire.requests
         exchange = (await self.wire.send(self.farewell(session))).exchange
@@ -217,7 +217,7 @@ class Dialogue:
             exchange = (await self.wire.send(self.farewell(session), fresh=True)).exchange
         sent = self.wire.requests - before
         self._extra += max(0, sent - 1)
-        if sent or exchange.fault is None or exchange.fault.code != "deadline":
+        if sent or exchange.fault is None or exchange.fault.code not in {"deadline", "budget"}:
             self._sessions.pop(session, None)
         return exchange
 

@@ -54,7 +54,7 @@ class Door:
         async with self.wire(limits) as wire:
             dialogue = Dialogue(wire, url=self.url, limits=limits, pause=self.pause, headers=self.headers)
             try:
-                yield await _begin(dialogue, surface)
+                yield await begin(dialogue, surface)
                 await dialogue.end_all()
             finally:
                 asked = max(self.retry_after_s or 0.0, dialogue.retry_after_s or 0.0)
@@ -62,7 +62,7 @@ class Door:
                 self.requests += wire.requests + await end_sessions(dialogue, self.wire)
 
 
-async def _begin(dialogue: Dialogue, surface: Surface) -> Begun | Missing:
+async def begin(dialogue: Dialogue, surface: Surface) -> Begun | Missing:
     """Say the first words of the surface's era, with the Accept header that the server took before."""
     sent = {name.lower(): value for name, value in surface.opening.request_headers}
     accept = sent.get("accept", ACCEPT)

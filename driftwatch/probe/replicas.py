@@ -8,7 +8,7 @@ from driftwatch.evidence import Exchange, Greeting, Instance, Missing, Opening, 
 from driftwatch.model import Era, Json
 from driftwatch.probe import eras, legacy, modern, outcome
 from driftwatch.probe.farewell import FAREWELL_S
-from driftwatch.probe.further import ERAS, OTHER_ERA, Begun, Door
+from driftwatch.probe.further import ERAS, OTHER_ERA, Begun, Door, begin
 from driftwatch.probe.listing import Page, read_list
 from driftwatch.probe.request import Limits
 from driftwatch.probe.surface import NO_TOOLS, declares_tools, instructions, server_info
@@ -16,10 +16,10 @@ from driftwatch.toolset.canonical import written_alike
 
 CONNECTIONS = 2
 """Besides the probe's own, so that three reads are compared."""
-MAX_REQUESTS = 6
-"""On one connection, the DELETE of every session included; of a healthy server at most 5."""
+MAX_REQUESTS = 8
+"""On one connection, the DELETE of every session included; of a healthy server at most 7."""
 _PAGES = {Era.MODERN: 3, Era.LEGACY: 1}
-"""What is left of them for the list, after the handshake and before the DELETE."""
+"""What is left of them for a list, after the handshakes and before the DELETE."""
 
 _BROKEN = frozenset({"refused", "reset", "timeout", "http-5xx", "tls", "certificate", "protocol"})
 """What says that an instance is gone; other refusals may be meant for whoever asks again and again."""
@@ -31,11 +31,11 @@ OLD_TRANSPORT = Missing("not asked over the old HTTP+SSE transport", "not-applic
 async def look(
     door: Door, surfaces: Sequence[Surface], openings: Sequence[Opening], limits: Limits, *, ends: float
 ) -> Replicas | Missing:
-    """Begin anew on ``CONNECTIONS`` connections one after the other, and read the first list on each.
+    """Begin anew on ``CONNECTIONS`` connections one after the other, and read the lists of both eras on each.
 
-    The other era is asked for too, unless the probe itself was left in doubt about it. Ends at ``ends`` of
-    the event loop's clock, give or take a farewell. A list of more pages than ``MAX_REQUESTS`` allow is not
-    compared.
+    Where one era is spoken, the other is asked for, unless the probe itself was left in doubt about it. Ends
+    at ``ends`` of the event loop's clock, give or take a farewell. A list of more pages than ``MAX_REQUESTS``
+    allow is not compared.
     """
     surface = surfaces[0]
     era = surface.era
@@ -67,8 +67,9 @@ async def look(
             else:
                 greetings.append(_greeting(era, begun.opened.exchange))
                 instances.append(await _instance(begun, last=number == CONNECTIONS - 1))
-                if other is not None:
-                    greetings += await _greet(begun, other)
+                greeted, shown = await _other_way(begun, other)
+                greetings += greeted
+                instances += shown
     # A server error to all of them is as likely a limit that this very probe has reached.
     if not instances and not greetings and all(one.code == "http-5xx" for one in broken):
         reason = (unanswered or [one.reason for one in broken])[0]
@@ -89,6 +90,22 @@ def _other(surfaces: Sequence[Surface], openings: Sequence[Opening]) -> Era | Su
     (other,) = ERAS - {surfaces[0].era}
     tried = [opening.exchange for opening in openings if opening.era is other]
     return other if any(map(_declined, tried)) else None
+
+
+async def _other_way(
+    begun: Begun, other: Era | Surface | None
+) -> tuple[Sequence[Greeting], Sequence[Instance]]:
+    """What the same connection says and shows in the other era."""
+    if other is None:
+        return (), ()
+    if isinstance(other, Era) or isinstance(other.tools, Missing):
+        return await _greet(begun, other), ()
+    also = await begin(begun.talk.dialogue, other)
+    if isinstance(also, Begun):
+        shown = replace(await _instance(also, last=False), other_era=other.era)
+        return [_greeting(other.era, also.opened.exchange)], [shown]
+    refused = [Greeting(era=other.era, revision=None, said=also.reason)]
+    return refused if also.code == OTHER_ERA else (), ()
 
 
 async def _greet(begun: Begun, other: Era | Surface) -> list[Greeting]:

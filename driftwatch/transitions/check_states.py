@@ -42,6 +42,8 @@ def observe_check(ledger: Ledger, result: Result, causes: Causes) -> None:
     """Let one result count that stands for itself."""
     sighting = sighting_of(ledger, result)
     state = ledger.state(check_subject(result.check))
+    if state is not None and doubt.differs_less(state, sighting.value):
+        sighting = replace(sighting, value=state.confirmed, detail=state.detail)
     if state is None:
         state = _fresh(ledger, result)
         ledger.begin(state)
@@ -54,7 +56,7 @@ def observe_check(ledger: Ledger, result: Result, causes: Causes) -> None:
         ledger.keep(replace(state, last_observed_at=ledger.at))
     elif doubt.agrees_with_others(ledger, state, result):
         ledger.keep(wait(put_off(state), sighting))
-    elif doubt.hangs_on_eras(ledger, result) and doubt.eras_unclear(ledger):
+    elif doubt.may_be_another(ledger, state, result):
         ledger.keep(wait(state, sighting))
     elif not sighting.decides:
         ledger.too_light.add(state.subject)

@@ -1,6 +1,6 @@
 """What a tool list says while instances may answer in turn, or while it changes at every read."""
 
-from driftwatch.model import Depth, Result, State
+from driftwatch.model import Depth, Era, Result, State
 from driftwatch.transitions.confirmation import NO_WAIT
 from driftwatch.transitions.ledger import Ledger
 from driftwatch.transitions.memory import SubjectState
@@ -14,6 +14,7 @@ from driftwatch.transitions.values import (
     REPLICAS,
     STABLE_LISTING,
     check_subject,
+    code_of,
     eras_value,
     is_spoken,
     state_of,
@@ -21,6 +22,9 @@ from driftwatch.transitions.values import (
 )
 
 _BAD = frozenset({State.FAILED, State.OBSERVED_RISK})
+
+_SPOKEN_OTHERWISE = frozenset({"eras-differ", "revisions-differ"})
+"""What release/replicas finds where an instance does not understand what another one has begun."""
 
 _OF_ERAS = frozenset({ERA_COVERAGE, "mcp/protocol-version"})
 """Checks of what the very eras and revisions are, which apply to every one of them."""
@@ -62,6 +66,35 @@ def hangs_on_eras(ledger: Ledger, result: Result) -> bool:
     return result.check in _OF_ERAS or NOT_APPLICABLE in {value, state.confirmed, state.pending}
 
 
+def may_be_another(ledger: Ledger, state: SubjectState, result: Result) -> bool:
+    """Whether a check may show this only because another instance answers, or answered half-way."""
+    of_eras = hangs_on_eras(ledger, result) and eras_unclear(ledger)
+    return of_eras or _is_of_differing_eras(ledger, state, result)
+
+
+def _is_of_differing_eras(ledger: Ledger, state: SubjectState, result: Result) -> bool:
+    """Whether a check moves in nothing but eras that some instances do not speak, or speak otherwise."""
+    eras = _differing_eras(ledger)
+    if not eras or result.check == REPLICAS or value_of(result) == state.confirmed:
+        return False
+    if State.NOT_CHECKED in {result.state, state_of(state.confirmed)}:
+        return True
+    known = state.detail.get("findings") or ()
+    told = {finding.era for finding in result.findings} or {finding.get("era") for finding in known}
+    return told <= eras
+
+
+def _differing_eras(ledger: Ledger) -> frozenset[Era]:
+    """The eras that some instances speak otherwise, or not at all, by this report or the last ones."""
+    state = ledger.state(check_subject(REPLICAS))
+    confirmed = state.detail.get("findings") if state and state.confirmed in INSTANCES_DIFFER else None
+    findings = [(finding.get("code"), finding.get("era")) for finding in confirmed or ()]
+    for result in ledger.report.results:
+        if result.check == REPLICAS:
+            findings += [(finding.code, finding.era) for finding in result.findings]
+    return frozenset(Era(era) for code, era in findings if code in _SPOKEN_OTHERWISE and era)
+
+
 def restless(ledger: Ledger) -> bool:
     """Whether a light probe says nothing about a list: another one answers, or it changes every time."""
     return in_turn(ledger) or _is_or_may_be(ledger, STABLE_LISTING, CHANGES)
@@ -79,6 +112,12 @@ def agrees_by_chance(ledger: Ledger, state: SubjectState, result: Result) -> boo
         return False
     moment = 2 * max(ledger.policy.confirm_delays, default=NO_WAIT)
     return result.state is State.VERIFIED and ledger.at - state.pending_since <= moment
+
+
+def differs_less(state: SubjectState, value: str) -> bool:
+    """Whether instances that show different lists do so in a way that counts less this time, by chance."""
+    lists = {value, state.confirmed} <= LISTS_DIFFER and code_of(value) == code_of(state.confirmed)
+    return lists and state_of(state.confirmed) is State.FAILED
 
 
 def agrees_with_others(ledger: Ledger, state: SubjectState, result: Result) -> bool:

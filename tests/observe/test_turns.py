@@ -63,6 +63,20 @@ def _per_session() -> Turn:
     return chosen
 
 
+def _sessions_at_random(share: float, seed: int) -> Turn:
+    """Each session has an instance of its own; what belongs to none meets the first."""
+    dice = random.Random(seed)
+    bound: dict[str, int] = {}
+
+    def chosen(incoming: Incoming, _: int, begins: str) -> int:
+        session = (
+            begins if incoming.rpc_method == "initialize" else incoming.headers.get("mcp-session-id", "")
+        )
+        return bound.setdefault(session, int(dice.random() < share)) if session else 0
+
+    return chosen
+
+
 def _at_random(share: float, seed: int) -> Turn:
     dice = random.Random(seed)
     return lambda _, __, ___: 1 if dice.random() < share else 0
@@ -255,6 +269,19 @@ async def test_three_instances_are_told_first_and_only_as_instances_that_differ(
         assert told[0].after == "verified"
 
 
+@pytest.mark.parametrize("seed", range(4))
+async def test_instances_that_sessions_stick_to_and_that_differ_in_one_era_alone_are_no_change_of_tools(
+    tmp_path: Path, seed: int
+) -> None:
+    async with watching(tmp_path) as watch:
+        watch.server.instances, watch.server.turn = [OLD, NEW], _sessions_at_random(0.5, seed)
+        told = await watch.watch(5 * HOUR)
+        assert {event.subject for event in told} == {"check:release/replicas"}, lines(told)
+        watch.server.instances = [OLD]
+        told = await watch.watch(5 * HOUR)
+        assert lines(told) == ["recovery check:release/replicas: verified"]
+
+
 @pytest.mark.parametrize("legacy", [True, False])
 @pytest.mark.parametrize("turn", ["request", "list"])
 async def test_instances_that_differ_in_one_era_alone_are_no_change_of_tools(
@@ -340,6 +367,20 @@ async def test_instances_that_speak_otherwise_are_told_as_that_and_as_no_change_
         watch.server.spoken = [{}]
         told = await watch.watch(3 * HOUR)
         assert lines(told) == ["recovery check:release/replicas: verified"]
+
+
+@pytest.mark.parametrize("spoken", ["one-without-modern", "one-without-legacy", "older-revision"])
+async def test_an_instance_that_does_not_understand_what_another_has_begun_breaks_no_rule(
+    tmp_path: Path, spoken: str
+) -> None:
+    async with watching(tmp_path) as watch:
+        watch.server.spoken, watch.server.turn = SPOKEN[spoken], TURNS["half-of-requests"]()
+        told = await watch.watch(3 * HOUR)
+        assert {event.subject for event in told} == {"check:release/replicas"}, lines(told)
+        watch.server.spoken = [{}]
+        told = await watch.watch(16 * HOUR)
+        assert {event.subject for event in told} == {"check:release/replicas"}, lines(told)
+        assert told[-1].after == "verified"
 
 
 @pytest.mark.parametrize("spoken", ["one-without-modern", "one-without-legacy"])

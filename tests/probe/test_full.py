@@ -19,7 +19,7 @@ PARTS = (
 )
 
 
-FURTHER = 8
+FURTHER = 13
 """Requests of the two further connections that compare replicas: they have a budget of their own."""
 
 

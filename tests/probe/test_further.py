@@ -65,10 +65,18 @@ def greeted(evidence: Evidence) -> list[tuple[Era, str | None]]:
 MODERN, LEGACY = (Era.MODERN, "2026-07-28"), (Era.LEGACY, "2025-11-25")
 
 
-async def test_a_further_connection_is_asked_for_both_eras_and_its_session_is_ended() -> None:
+async def test_a_further_connection_shows_the_lists_of_both_eras_and_its_session_is_ended() -> None:
     evidence, asked = await full(Mcp())
-    assert asked[-5:] == ["server/discover", "tools/list", "tools/list", "initialize", "DELETE"]
+    modern, legacy = (
+        ["server/discover", "tools/list"],
+        ["initialize", "notifications/initialized", "tools/list"],
+    )
+    assert asked[-13:] == [*modern, *legacy, "DELETE", *modern, "tools/list", *legacy, "DELETE"]
     assert greeted(evidence) == [MODERN, LEGACY] * 2
+    seen = replicas(evidence)
+    assert [era for era, _ in seen.met] == [Era.MODERN, Era.LEGACY] * 2
+    assert all(instance.tools == evidence.surfaces[0].tools for instance in seen.instances)
+    assert (len(seen.own), seen.connections) == (2, 2)
 
 
 async def test_an_era_that_is_not_spoken_is_asked_for_as_well() -> None:
