@@ -131,8 +131,11 @@ async def test_a_credential_without_the_scope_for_the_list_is_refused_too() -> N
     assert state(evidence, "auth/credential") == (State.FAILED, "forbidden")
 
 
-async def test_the_address_of_another_host_is_never_asked() -> None:
-    gate = Gate(challenge='Bearer resource_metadata="http://169.254.169.254/latest/meta-data"', documents={})
+@pytest.mark.parametrize(
+    "named", ["http://169.254.169.254/", "http://169.254.169.254:{port}/", "{origin}@169.254.169.254:{port}/"]
+)
+async def test_the_address_of_another_host_is_never_asked(named: str) -> None:
+    gate = Gate(challenge=f'Bearer resource_metadata="{named}latest/meta-data"', documents={})
     evidence, _ = await seen(gate)
     header, *_ = authorization(evidence).metadata  # type: ignore[misc]
     assert isinstance(header.reply, Missing)

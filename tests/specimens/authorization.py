@@ -23,7 +23,10 @@ AUTHORIZED = {"authorization": "Bearer good-t0ken"}
 
 @dataclass
 class Gate:
-    """What stands before a protected server. ``{origin}`` in its texts is its own."""
+    """What stands before a protected server.
+
+    ``{origin}`` in its texts is its own, and so is ``{port}`` in the challenge.
+    """
 
     challenge: str | None = NAMED
     status: int = 401
@@ -48,8 +51,9 @@ class Gate:
         if sent and self.invalid:
             return self.invalid
         refusal = as_json('{"error":"invalid_token"}', status=self.status)
+        port = origin.rpartition(":")[2]
         return refusal.with_header(
-            "WWW-Authenticate", self.challenge and self.challenge.format(origin=origin)
+            "WWW-Authenticate", self.challenge and self.challenge.format(origin=origin, port=port)
         )
 
     def opens(self, sent: str | None) -> bool:
