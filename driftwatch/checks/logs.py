@@ -17,8 +17,8 @@ def credentials(logs: LogSearch) -> Verdict:
     """The configured log files, searched for what the probe carried.
 
     A full probe sends a new random value in the header X-Driftwatch-Probe, and its own credential where one
-    is configured. Both are counted in the newest files, rotated and compressed ones included. Only counts
-    and file names are reported.
+    is configured, be it in the URL's query. Both are counted in the newest files, rotated and compressed ones
+    included. Only counts and file names are reported.
 
     Why it matters:
         A token in a log works for everybody who can read the log: the colleague, the log service, the

@@ -72,7 +72,11 @@ class Beside:
             return evidence.blocker
         await self.door.pause(PACE_S)  # what is logged is written a moment later
         return await asyncio.to_thread(
-            log_files.search, target.log_files, marker=self.marker, credential=target.credential
+            log_files.search,
+            target.log_files,
+            marker=self.marker,
+            credential=target.credential,
+            url=target.url,
         )
 
     async def _burst(self, evidence: Evidence) -> Burst | Missing:

@@ -10,6 +10,7 @@ from typing import BinaryIO, cast
 
 from driftwatch.evidence import LogFile, LogSearch, Missing
 from driftwatch.probe.credential import Credential, forms, secret_parts
+from driftwatch.probe.place import place
 
 MARKER_HEADER = "X-Driftwatch-Probe"
 """The header that a full probe carries where log files are configured; its value is new each time."""
@@ -40,15 +41,17 @@ class _Needle:
         return cls(re.compile(b"|".join(map(re.escape, spellings))), len(spellings[0]))
 
 
-def search(patterns: Sequence[Path], *, marker: str, credential: Credential | None) -> LogSearch | Missing:
-    """Count the marker and the credential in the files. Blocks: call it in a thread.
+def search(
+    patterns: Sequence[Path], *, marker: str, credential: Credential | None, url: str = ""
+) -> LogSearch | Missing:
+    """Count the marker, and the credential with the secrets of the URL, in the files. Blocks.
 
     A pattern may hold ``*`` and ``?``; a rotated file that ends with ``.gz`` is decompressed.
     """
     found = _files(patterns)
     if not found:
         return Missing("none of the configured log files exists", "no-log-file")
-    needles = (_Needle.of([marker]), _Needle.of(_secrets(credential)))
+    needles = (_Needle.of([marker]), _Needle.of(_secrets(credential, url)))
     room, files, unread = MAX_BYTES, list[LogFile](), list[str]()
     for path in found[:MAX_FILES]:
         if room <= 0:
@@ -65,9 +68,10 @@ def search(patterns: Sequence[Path], *, marker: str, credential: Credential | No
     return LogSearch(files=tuple(files), unread=tuple(unread), left_out=len(found) - len(files) - len(unread))
 
 
-def _secrets(credential: Credential | None) -> list[str]:
+def _secrets(credential: Credential | None, url: str) -> list[str]:
     """The secrets themselves; ``Bearer <token>`` holds its token, which is counted once."""
-    named = () if credential is None else credential.headers
+    asked = place(url)
+    named = (*(() if credential is None else credential.headers), *(() if asked is None else asked.secrets))
     parts = [part for name, value in named for part in secret_parts(name, value)]
     return [part for part in parts if not any(other in part for other in parts if other != part)]
 
@@ -94,15 +98,15 @@ def _count(path: Path, needles: tuple[_Needle | None, ...], room: int) -> LogFil
     counts, carried, size = [0] * len(needles), [b""] * len(needles), 0
     for chunk in _chunks(path, room):
         size += len(chunk)
-        for place, needle in enumerate(needles):
+        for number, needle in enumerate(needles):
             if needle is None:
                 continue
-            text, end = carried[place] + chunk, 0
+            text, end = carried[number] + chunk, 0
             for match in needle.pattern.finditer(text):
-                counts[place] += 1
+                counts[number] += 1
                 end = match.end()
             # What may be the beginning of a match that the next chunk completes.
-            carried[place] = text[max(end, len(text) - needle.longest + 1) :]
+            carried[number] = text[max(end, len(text) - needle.longest + 1) :]
     return LogFile(name=path.name, size=size, marker=counts[0], credential=counts[1])
 
 

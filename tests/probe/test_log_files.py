@@ -53,6 +53,14 @@ def test_a_credential_is_found_in_every_form_that_logs_write(tmp_path: Path, lin
     assert counts(searched(tmp_path / "a.log"))["a.log"][1] == 1
 
 
+def test_a_secret_of_the_urls_query_is_counted_and_a_setting_in_it_is_not(tmp_path: Path) -> None:
+    (tmp_path / "a.log").write_text("POST /mcp?api_key=k3y-of-ours&tools=repos 200\nlists repos\n")
+    url = "https://mcp.invalid/mcp?api_key=k3y-of-ours&tools=repos"
+    found = search([tmp_path / "a.log"], marker=MARKER, credential=None, url=url)
+    assert isinstance(found, LogSearch)
+    assert counts(found) == {"a.log": (0, 1)}
+
+
 def test_rotated_and_compressed_files_are_searched(tmp_path: Path) -> None:
     (tmp_path / "app.log.2.gz").write_bytes(gzip.compress(f"... {TOKEN} ...".encode()))
     (tmp_path / "app.log.1").write_text(TOKEN)
