@@ -7,7 +7,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, Validati
 
 from driftwatch.config.masking import mask_secret
 from driftwatch.config.quantities import InvalidValueError
-from driftwatch.config.secret_files import Secret, SecretPath, required_from_file
+from driftwatch.config.secret_files import UNREAD, Secret, SecretPath, required_from_file
 from driftwatch.config.values import (
     Boolean,
     CronText,
@@ -55,12 +55,15 @@ class Channel(Table):
     @field_validator("url")
     @classmethod
     def _is_url(cls, value: SecretStr, info: ValidationInfo) -> SecretStr:
-        if "://" not in value.get_secret_value():
+        url = value.get_secret_value()
+        if url == UNREAD:
+            return value
+        if "://" not in url:
             raise InvalidValueError(
                 'not an Apprise URL: it begins with a scheme, such as "slack://" or "mailtos://"'
             )
         refuse = (info.context or {}).get("refuse_channel")
-        if refuse is not None and (reason := refuse(value.get_secret_value())):
+        if refuse is not None and (reason := refuse(url)):
             raise InvalidValueError(reason)
         return value
 

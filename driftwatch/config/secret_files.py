@@ -16,6 +16,10 @@ from driftwatch.config.quantities import InvalidValueError
 from driftwatch.config.values import Kind, absolute_path
 
 
+UNREAD = "unread://"
+"""Stands for the content of a file that cannot be read, which is reported itself."""
+
+
 @dataclass(frozen=True, slots=True)
 class SecretFile:
     """A file that holds a secret, and what was in it when the configuration was loaded."""
@@ -67,7 +71,7 @@ def required_from_file(value: Any, info: ValidationInfo) -> Any:
     """Before-validator of an ``x`` that is needed, either itself or as ``x_file``."""
     name = f"{info.field_name}_file"
     if value is None and name not in info.data:
-        return "unread://"  # the file was given and is reported; nobody sees this value
+        return UNREAD
     found = from_file(value, info)
     if found is None:
         raise InvalidValueError(f"missing: give {info.field_name} or {name}")

@@ -33,7 +33,7 @@ class InstanceLock:
         except OSError as error:
             raise StoreError(
                 f"{self._path} cannot be written ({error.strerror}): the service keeps its lock there, and "
-                f"user {os.geteuid()} needs to write the database's folder"
+                f"user {os.geteuid()} needs to write the database's folder; [storage] path names another"
             ) from error
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

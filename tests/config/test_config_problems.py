@@ -39,6 +39,15 @@ def test_checks_are_judged_only_where_they_are_known(problems: Problems) -> None
     ]
 
 
+def test_a_file_that_cannot_be_read_is_the_only_fault_of_its_channel(tmp_path: Path) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text(SERVER + '[[alert]]\nname = "ops"\nurl_file = "nowhere"\n')
+    with pytest.raises(ConfigError) as raised:
+        load(file, {}, refuse_channel=lambda url: f"refused {url}")
+    (problem,) = str(raised.value).splitlines()
+    assert 'alert "ops".url_file: the file does not exist' in problem
+
+
 def test_a_fault_of_the_monitor_does_not_hide_those_of_the_servers(problems: Problems) -> None:
     assert len(problems("[monitor]\nconfirm = 0\n" + SERVER + "accept = 1\n")) == 2
 
