@@ -15,7 +15,6 @@ from driftwatch.config.files import read_secret
 from driftwatch.config.quantities import InvalidValueError
 from driftwatch.config.values import Kind, absolute_path
 
-
 UNREAD = "unread://"
 """Stands for the content of a file that cannot be read, which is reported itself."""
 
