@@ -50,6 +50,9 @@ def endpoint(url: str, outcome: Outcome, surfaces: tuple[Surface, ...], credenti
         Look at what the measured answer names: the name in DNS, the port, the proxy in front, the path. The
         address must be the exact one that you publish, trailing slash included.
 
+        Where bot protection or an access gate (a platform's deployment protection, an identity-aware proxy, a
+        password prompt) answers in front of the server, exempt the MCP route from it: no agent gets past it.
+
         Where only the old HTTP+SSE transport answers, move to Streamable HTTP; it has been deprecated since
         2025-03-26 and clients are dropping it.
     """
