@@ -120,6 +120,7 @@ def sighting_of(ledger: Ledger, result: Result) -> Sighting:
         at=ledger.at,
         needed=1 if by_date or explained else doubt.needed(ledger, check_subject(result.check)),
         decides=doubt.decides(ledger) or value_of(result) != ERAS_DIFFER,
+        by_chance=doubt.may_agree_by_chance(ledger, result),
         version=result.version,
         settings=ledger.settings,
         detail=result_json(result),

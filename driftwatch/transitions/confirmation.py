@@ -59,6 +59,8 @@ class Sighting:
     """Whether this may be the sighting that confirms: a light probe cannot tell a change from instances that
     take turns.
     """
+    by_chance: bool = False
+    """Whether the value may come by chance while another one is true: then it is no turn."""
     version: int = 1
     settings: str = ""
     detail: Mapping[str, Json] = field(default_factory=dict)
@@ -174,7 +176,7 @@ def _other(state: SubjectState, sighting: Sighting, policy: Policy) -> Step:
     after = replace(state, pending=value, pending_count=count, pending_since=since, stable_count=0)
     if state.flapping:
         return Step(state, after, Outcome.PENDING)
-    if not counts_on and not same_state(value, state.confirmed):
+    if not counts_on and not sighting.by_chance and not same_state(value, state.confirmed):
         after = replace(after, turns=_turn(state.turns, value), turning_since=state.turning_since or at)
     if _takes_turns(after, sighting, policy):
         return Step(state, replace(after, flapping=True), Outcome.UNSETTLED)

@@ -106,6 +106,14 @@ def needed(ledger: Ledger, subject: str) -> int:
     return ledger.policy.confirm * (2 if state is not None and state.confirmed in INSTANCES_DIFFER else 1)
 
 
+def may_agree_by_chance(ledger: Ledger, result: Result) -> bool:
+    """Whether instances that are known to differ agree in this probe: a few of them may be one."""
+    if result.check != REPLICAS or result.state is not State.VERIFIED:
+        return False
+    state = ledger.state(check_subject(REPLICAS))
+    return state is not None and state.confirmed in INSTANCES_DIFFER
+
+
 def agrees_by_chance(ledger: Ledger, state: SubjectState, result: Result) -> bool:
     """Whether instances that differed a moment ago may be the same ones still, although they agree now."""
     if state.pending not in INSTANCES_DIFFER or state.pending_since is None:
