@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from driftwatch import checks, toolset
-from driftwatch.checks import reads
+from driftwatch.checks.reads import Comparison, Read, compare
 from driftwatch.evidence import Evidence, Missing, Surface
 from driftwatch.model import Era, Fingerprint, Report, SurfaceSummary
 from driftwatch.toolset import Toolset, ToolsetRecord
@@ -26,28 +26,34 @@ class Judged:
     """
 
 
-Read = Mapping[Era, ToolsetRecord | Missing]
-"""The complete tool list of each surface, or why there is none."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lists:
+    """The tool lists of one probe."""
+
+    toolsets: Mapping[Era, ToolsetRecord | Missing]
+    """The complete list of each surface, or why there is none."""
+    compared: Comparison
+    """Every complete read of them."""
 
 
-def read_toolsets(evidence: Evidence) -> Read:
+def read_toolsets(evidence: Evidence) -> Lists:
     """The tool lists of a probe with their fingerprints. Pure.
 
     Of a list that changes at every read it is what all the reads have in common, if they name the same tools.
     """
-    read: dict[Era, ToolsetRecord | Missing] = {}
-    compared = reads.compare(evidence.surfaces, evidence.replicas)
+    found: dict[Era, ToolsetRecord | Missing] = {}
+    compared = compare(evidence.surfaces, evidence.replicas)
     for surface in evidence.surfaces:
-        every = compared[surface.era].every if reads.settles(compared, surface.era) else ()
-        read[surface.era] = _toolset(surface, evidence.credential, tuple(read.values()), every)
-    return read
+        every = compared.by_era[surface.era].every if surface.era in compared.settled else ()
+        found[surface.era] = _toolset(surface, evidence.credential, tuple(found.values()), every)
+    return Lists(toolsets=found, compared=compared)
 
 
 def judge(
     evidence: Evidence,
     policy: checks.Policy,
     known: Mapping[Era, checks.Remembered | Missing] | None = None,
-    read: Read | None = None,
+    read: Lists | None = None,
 ) -> Judged:
     """Evidence to report: digests, then every check of the catalogue once. Pure.
 
@@ -55,12 +61,14 @@ def judge(
     is what ``read_toolsets`` makes of the evidence, where that was done already.
     """
     read = read_toolsets(evidence) if read is None else read
-    prints = {era: item if isinstance(item, Missing) else item.fingerprint for era, item in read.items()}
+    found = read.toolsets
+    prints = {era: item if isinstance(item, Missing) else item.fingerprint for era, item in found.items()}
     results = checks.run(
         evidence,
         fingerprints=prints,
         remembered=known or {},
         policy=policy,
+        compared=read.compared,
     )
     report = Report(
         driftwatch=evidence.driftwatch,
@@ -79,17 +87,16 @@ def judge(
     )
     return Judged(
         report=report,
-        toolsets=tuple(item for item in read.values() if isinstance(item, ToolsetRecord)),
-        in_doubt=_in_doubt(evidence),
+        toolsets=tuple(item for item in found.values() if isinstance(item, ToolsetRecord)),
+        in_doubt=_in_doubt(read.compared),
     )
 
 
-def _in_doubt(evidence: Evidence) -> dict[Era, str | None]:
-    compared = reads.compare(evidence.surfaces, evidence.replicas)
+def _in_doubt(compared: Comparison) -> dict[Era, str | None]:
+    doubtful = {era: compared.by_era[era] for era in compared.in_doubt if era not in compared.settled}
     return {
-        era: next((read.pair for read in compared[era].every if not read.agrees(compared[era].first)), None)
-        for era in reads.in_doubt(compared)
-        if not reads.settles(compared, era)
+        era: next((read.pair for read in reads.every if not read.agrees(reads.first)), None)
+        for era, reads in doubtful.items()
     }
 
 
@@ -97,7 +104,7 @@ def _toolset(
     surface: Surface,
     credential: str,
     known: Sequence[ToolsetRecord | Missing],
-    every: Sequence[reads.Read],
+    every: Sequence[Read],
 ) -> ToolsetRecord | Missing:
     tools = surface.tools
     if isinstance(tools, Missing):

@@ -21,6 +21,7 @@ from driftwatch.checks import (
 )
 from driftwatch.checks.base import Declaration, Found, NotChecked, Policy, Remembered, Verified, check
 from driftwatch.checks.clients import CLIENTS, Client, client, client_limits
+from driftwatch.checks.reads import Comparison, compare
 from driftwatch.checks.runner import Scene, ask
 from driftwatch.evidence import Evidence, Missing
 from driftwatch.model import Era, Fingerprint, Result
@@ -79,12 +80,20 @@ def run(
     fingerprints: Mapping[Era, Fingerprint | Missing],
     remembered: Mapping[Era, Remembered | Missing],
     policy: Policy,
+    compared: Comparison | None = None,
 ) -> tuple[Result, ...]:
     """Judge the evidence: every check of the catalogue once, in catalogue order. Never raises.
 
-    An era without an entry in ``fingerprints`` or ``remembered`` has none.
+    An era without an entry in ``fingerprints`` or ``remembered`` has none. ``compared`` is what ``compare``
+    makes of the evidence, where that was done already.
     """
-    scene = Scene(evidence=evidence, fingerprints=fingerprints, remembered=remembered, policy=policy)
+    scene = Scene(
+        evidence=evidence,
+        fingerprints=fingerprints,
+        remembered=remembered,
+        policy=policy,
+        compared=compared or compare(evidence.surfaces, evidence.replicas),
+    )
     return tuple(ask(declaration, scene) for declaration in catalogue)
 
 

@@ -15,6 +15,7 @@ from datetime import datetime
 from typing import Any, Self, TypeAlias, get_args, get_type_hints
 
 from driftwatch.checks.clients import CLIENTS, Client
+from driftwatch.checks.reads import Comparison
 from driftwatch.checks.sources import Source
 from driftwatch.checks.view import Tool
 from driftwatch.evidence import Evidence, Exchange, Missing, Surface
@@ -264,7 +265,7 @@ def _part_types(owner: type[Any]) -> dict[str, Any]:
     return parts
 
 
-EVIDENCE_PARTS: dict[str, Any] = {**_part_types(Evidence), "policy": Policy}
+EVIDENCE_PARTS: dict[str, Any] = {**_part_types(Evidence), "policy": Policy, "compared": Comparison}
 """What a check may ask for about the whole probe: name and type."""
 
 SURFACE_PARTS: dict[str, Any] = {

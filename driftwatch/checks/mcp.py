@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Iterator
 
-from driftwatch.checks import handshake, reads
+from driftwatch.checks import handshake
 from driftwatch.checks.answers import (
     HEADER_MISMATCH,
     UNSUPPORTED_VERSION,
@@ -13,10 +13,11 @@ from driftwatch.checks.answers import (
 from driftwatch.checks.base import Found, NotChecked, Policy, Verdict, check, listed, once, shown
 from driftwatch.checks.clients import Client
 from driftwatch.checks.messages import envelope_faults, text_faults
+from driftwatch.checks.reads import Comparison
 from driftwatch.checks.results import result_faults
 from driftwatch.checks.sources import OWN, rule
 from driftwatch.checks.transport import SERVER_ERRORS, SHUT_STATUSES
-from driftwatch.evidence import Exchange, FurtherList, Listing, Missing, Opening, Replicas, Surface
+from driftwatch.evidence import Exchange, FurtherList, Listing, Missing, Opening, Surface
 from driftwatch.model import KNOWN_REVISIONS, MODERN_REVISION, Era, Json, Severity, position
 
 
@@ -86,7 +87,7 @@ def protocol_version(
 def era_coverage(
     openings: tuple[Opening, ...] | Missing,
     surfaces: tuple[Surface, ...],
-    replicas: Replicas | Missing,
+    compared: Comparison,
     blocker: Missing,
     policy: Policy,
 ) -> Verdict:
@@ -108,10 +109,10 @@ def era_coverage(
     if not surfaces:
         return NotChecked.of(blocker)
     unlike = list(_unlike_lists(surfaces))
-    doubt = next(iter(reads.in_doubt(reads.compare(surfaces, replicas)).values()), None) if unlike else None
+    doubt = next(iter(compared.in_doubt.values()), None) if unlike else None
     found = [*(() if doubt else unlike), *_thrown_back(openings, surfaces)]
     if doubt and not found:
-        return doubt
+        return NotChecked.of(doubt)
     if all(surface.era is Era.MODERN for surface in surfaces):
         tried = () if isinstance(openings, Missing) else openings
         legacy = next((opening for opening in tried if opening.era is Era.LEGACY), None)

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 
-from driftwatch.checks.base import NotChecked
 from driftwatch.evidence import Missing, Replicas, Surface
 from driftwatch.model import Era, Json
 from driftwatch.toolset import Diff, Toolset, diff, fingerprint
@@ -90,6 +89,12 @@ class Reads:
                 return diff(self.first.toolset, read.toolset)
         return None
 
+    @property
+    def same_names(self) -> bool:
+        """Whether each of them names the same tools, in whatever order."""
+        names = [sorted(map(str, read.names)) for read in self.every]
+        return all(each == names[0] for each in names)
+
     def _only_reordered(self) -> bool:
         return len({json.dumps(_sorted(read.toolset.tools), sort_keys=True) for read in self.every}) == 1
 
@@ -99,8 +104,41 @@ class Reads:
         return len(shown) > len(set(shown))
 
 
-def compare(surfaces: Sequence[Surface], replicas: Replicas | Missing) -> dict[Era, Reads]:
+@dataclass(frozen=True, eq=False)  # no slots: what follows from the reads is found out once
+class Comparison:
     """The reads of each surface whose list was read completely at least once."""
+
+    by_era: Mapping[Era, Reads]
+
+    def of(self, era: Era) -> Reads | None:
+        """The reads of one surface."""
+        return self.by_era.get(era)
+
+    @cached_property
+    def volatile(self) -> frozenset[Era]:
+        """The surfaces whose lists change at every read; none where instances take turns in any of them."""
+        differ = frozenset(era for era, reads in self.by_era.items() if reads.disagree)
+        return differ if all(self.by_era[era].seems_volatile for era in differ) else frozenset()
+
+    @cached_property
+    def in_doubt(self) -> Mapping[Era, Missing]:
+        """The surfaces of which a probe cannot say what they show, because its reads disagree, and why.
+
+        Instances that take turns spoil every surface: which of them answers is chance. A list that changes at
+        every read spoils its own.
+        """
+        if any(reads.disagree for reads in self.by_era.values()) and not self.volatile:
+            return dict.fromkeys(self.by_era, _TAKES_TURNS)
+        return dict.fromkeys(self.volatile, _CHANGES)
+
+    @cached_property
+    def settled(self) -> frozenset[Era]:
+        """The surfaces whose lists change at every read, and yet always name the same tools."""
+        return frozenset(era for era in self.volatile if self.by_era[era].same_names)
+
+
+def compare(surfaces: Sequence[Surface], replicas: Replicas | Missing) -> Comparison:
+    """All the complete reads of a probe, compared."""
     known: list[Read] = []
     firsts = {
         surface.era: _read(surface.tools, surface.instructions, known)
@@ -119,7 +157,7 @@ def compare(surfaces: Sequence[Surface], replicas: Replicas | Missing) -> dict[E
         for era, instance in (replicas.met if isinstance(replicas, Replicas) else ())
         if not isinstance(instance.tools, Missing)
     ]
-    return {
+    by_era = {
         surface.era: Reads(
             surface=surface,
             first=firsts[surface.era],
@@ -130,38 +168,11 @@ def compare(surfaces: Sequence[Surface], replicas: Replicas | Missing) -> dict[E
         )
         for surface in read
     }
+    return Comparison(by_era)
 
 
-def volatile(compared: Mapping[Era, Reads]) -> frozenset[Era]:
-    """The surfaces whose lists change at every read; none where instances take turns in any of them."""
-    differ = frozenset(era for era, reads in compared.items() if reads.disagree)
-    return differ if all(compared[era].seems_volatile for era in differ) else frozenset()
-
-
-def in_doubt(compared: Mapping[Era, Reads]) -> dict[Era, NotChecked]:
-    """The surfaces of which a probe cannot say what they show, because its reads disagree, and why.
-
-    Instances that take turns spoil every surface: which of them answers is chance. A list that changes at
-    every read spoils its own.
-    """
-    if take_turns(compared):
-        return dict.fromkeys(compared, TAKES_TURNS)
-    return dict.fromkeys(volatile(compared), CHANGES)
-
-
-def take_turns(compared: Mapping[Era, Reads]) -> bool:
-    """Whether instances that show different lists answer in turn."""
-    return any(reads.disagree for reads in compared.values()) and not volatile(compared)
-
-
-def settles(compared: Mapping[Era, Reads], era: Era) -> bool:
-    """Whether a list that changes at every read has a part that stays: tools of the same names."""
-    names = [sorted(map(str, read.names)) for read in compared[era].every] if era in compared else []
-    return era in volatile(compared) and all(each == names[0] for each in names)
-
-
-TAKES_TURNS = NotChecked("the reads of this probe show different lists", "reads-differ", REPLICAS)
-CHANGES = NotChecked("the list changes at every read", "reads-differ", STABLE_LISTING)
+_TAKES_TURNS = Missing("the reads of this probe show different lists", "reads-differ", REPLICAS)
+_CHANGES = Missing("the list changes at every read", "reads-differ", STABLE_LISTING)
 
 
 def _read(tools: tuple[Json, ...], instructions: str | None, known: list[Read]) -> Read:

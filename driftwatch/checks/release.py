@@ -3,11 +3,10 @@
 import json
 from collections.abc import Mapping
 
-from driftwatch.checks import reads
 from driftwatch.checks.base import Found, NotChecked, Remembered, Verdict, Verified, check, listed, shown
-from driftwatch.checks.reads import Reads
+from driftwatch.checks.reads import Comparison, Reads
 from driftwatch.checks.sources import item
-from driftwatch.evidence import Missing, Replicas, Surface
+from driftwatch.evidence import Replicas, Surface
 from driftwatch.model import MODERN_REVISION, Depth, Era, Fingerprint, Json, Severity
 
 VOLATILE = "the list changes at every read (release/stable-listing): its tools were not compared"
@@ -27,11 +26,7 @@ _NAMED = 10
     sources=(item(13),),
 )
 def fingerprint(
-    fingerprint: Fingerprint,
-    remembered: Remembered,
-    surface: Surface,
-    surfaces: tuple[Surface, ...],
-    replicas: Replicas | Missing,
+    fingerprint: Fingerprint, remembered: Remembered, surface: Surface, compared: Comparison
 ) -> Verdict:
     """The fingerprint of the complete tool list against the accepted one, per era and credential.
 
@@ -50,10 +45,9 @@ def fingerprint(
         baseline. If not, `driftwatch diff` names every tool that changed; look at the release that brought
         it.
     """
-    compared = reads.compare(surfaces, replicas)
-    settles, doubt = reads.settles(compared, surface.era), reads.in_doubt(compared).get(surface.era)
+    settles, doubt = surface.era in compared.settled, compared.in_doubt.get(surface.era)
     if doubt is not None and not settles:
-        return doubt
+        return NotChecked.of(doubt)
     if fingerprint.pair == remembered.accepted:
         return Verified(STABLE_PART) if settles else ()
     algorithm, _, digests = remembered.accepted.partition(":")
@@ -80,7 +74,7 @@ def fingerprint(
     root=True,
     depth=Depth.FULL,
 )
-def replicas(replicas: Replicas, surfaces: tuple[Surface, ...]) -> Verdict:
+def replicas(replicas: Replicas, surfaces: tuple[Surface, ...], compared: Comparison) -> Verdict:
     """The tool list, the eras, the revisions that they speak and the server's version on further connections.
 
     They are compared with those of the first connection. A further connection that breaks before it is
@@ -102,18 +96,16 @@ def replicas(replicas: Replicas, surfaces: tuple[Surface, ...]) -> Verdict:
     if surface is None:
         return NotChecked("the tool list was not read", "no-list")
     found, remarks = list[Found](), list[str]()
-    compared = reads.compare(surfaces, replicas)
-    changing = reads.volatile(compared)
     # The era of the further connections first: there is most to say about it, and one era says it all.
-    for era in sorted(compared, key=lambda era: era is not replicas.era):
-        if era in changing:
+    for era in sorted(compared.by_era, key=lambda era: era is not replicas.era):
+        if era in compared.volatile:
             remarks.append(VOLATILE)
         elif not found:
-            found += _different_lists(compared[era], met=_met(compared, era))
-    own = compared.get(replicas.era)
+            found += _different_lists(compared.by_era[era], met=_met(compared.by_era, era))
+    own = compared.of(replicas.era)
     if own is None:
         remarks.append("the tool list is incomplete: only names and versions were compared")
-    elif len(own.others) < len(replicas.own) and replicas.era not in changing:
+    elif len(own.others) < len(replicas.own) and replicas.era not in compared.volatile:
         remarks.append("a further connection gave no complete list: its version was compared")
     found += _different_eras(surfaces, replicas)
     found += _different_versions(surface.server_info, replicas)
@@ -132,11 +124,7 @@ def replicas(replicas: Replicas, surfaces: tuple[Surface, ...]) -> Verdict:
     depth=Depth.FULL,
 )
 def stable_listing(
-    second_read: tuple[Json, ...],
-    surface: Surface,
-    surfaces: tuple[Surface, ...],
-    replicas: Replicas | Missing,
-    revision: str,
+    second_read: tuple[Json, ...], surface: Surface, compared: Comparison, revision: str
 ) -> Verdict:
     """A second read of the list on the same connection, compared with the first.
 
@@ -153,15 +141,14 @@ def stable_listing(
         read, such as a time or a build number, into `_meta` or into the result of a tool.
     """
     del second_read  # asked for so that its absence gives the reason
-    every = reads.compare(surfaces, replicas)
-    compared = every.get(surface.era)
-    if compared is None or compared.second is None:
+    reads = compared.of(surface.era)
+    if reads is None or reads.second is None:
         return NotChecked("the tool list was not read twice", "no-list")
-    if surface.era in reads.volatile(every):
-        return _volatile(compared)
-    if not compared.second.agrees(compared.first):
+    if surface.era in compared.volatile:
+        return _volatile(reads)
+    if not reads.second.agrees(reads.first):
         return Verified("several lists take turns: see release/replicas")
-    if _same_order(compared):
+    if _same_order(reads):
         return ()
     if revision != MODERN_REVISION:
         return Verified("the order of the tools differs from read to read")
@@ -172,7 +159,7 @@ def stable_listing(
             subject="tools/list",
             message="The order of the tools differs from read to read: prompt caches miss every time.",
             expected="a deterministic order (2026-07-28)",
-            measured=f"{len({str(read.names) for read in compared.every})} orders in {_reads(compared)}",
+            measured=f"{len({str(read.names) for read in reads.every})} orders in {_reads(reads)}",
         )
     ]
 

@@ -15,6 +15,7 @@ from driftwatch.checks.base import (
     Verdict,
     Verified,
 )
+from driftwatch.checks.reads import Comparison
 from driftwatch.checks.view import Tool
 from driftwatch.evidence import (
     CREDENTIAL_ECHO,
@@ -47,6 +48,8 @@ class Scene:
     fingerprints: Mapping[Era, Fingerprint | Missing]
     remembered: Mapping[Era, Remembered | Missing]
     policy: Policy
+    compared: Comparison
+    """Every complete read of a list."""
     _views: dict[Era, tuple[tuple[Json, ...], tuple[Tool, ...]]] = field(default_factory=dict, init=False)
 
     def tools(self, surface: Surface) -> tuple[Tool, ...] | Missing:
@@ -166,8 +169,8 @@ def _are_same(parts: dict[str, Any], others: dict[str, Any]) -> bool:
 
 
 def _part(need: str, scene: Scene, surface: Surface | None) -> Any:
-    if need == "policy":
-        return scene.policy
+    if need in {"policy", "compared"}:
+        return getattr(scene, need)
     if surface is None or need in EVIDENCE_PARTS:
         return getattr(scene.evidence, need)
     match need:

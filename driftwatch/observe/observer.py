@@ -18,7 +18,7 @@ from driftwatch.config import Window
 from driftwatch.errors import StoreError
 from driftwatch.evidence import Evidence, Missing
 from driftwatch.guard import NetworkGuard
-from driftwatch.judging import Judged, Read, judge, read_toolsets
+from driftwatch.judging import Judged, Lists, judge, read_toolsets
 from driftwatch.model import (
     Era,
     Event,
@@ -238,11 +238,11 @@ class Observer:
         return True
 
     async def _compared(
-        self, known: Mapping[Era, checks.Remembered | Missing], read: Read, diffs: "Differences"
+        self, known: Mapping[Era, checks.Remembered | Missing], read: Lists, diffs: "Differences"
     ) -> dict[Era, checks.Remembered | Missing]:
         """What is remembered, and in a few words how each list differs from the accepted one."""
         compared = dict(known)
-        for era, record in read.items():
+        for era, record in read.toolsets.items():
             item = known.get(era)
             if isinstance(item, checks.Remembered) and isinstance(record, ToolsetRecord):
                 diff = await diffs.between(item.accepted, record)
@@ -264,7 +264,10 @@ class Observer:
                 diff=await diffs.between(state.confirmed, record) if state else None,
                 volatile=record.volatile,
                 drift=await diffs.between(state.accepted, record) if state and state.accepted else None,
-                only_noise=await diffs.only_noise(state.confirmed, record) if state else False,
+                only_noise=memory is not None
+                and state is not None
+                and (record.volatile or record.fingerprint.pair in memory.seen_fingerprints)
+                and await diffs.only_noise(state.confirmed, record),
                 in_doubt=Era(record.era) in judged.in_doubt,
             )
         return observed

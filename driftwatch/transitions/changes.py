@@ -24,7 +24,8 @@ class ToolsetObservation:
     volatile: bool = False
     """Whether the list changes at every read: the pair is then of what stays."""
     only_noise: bool = False
-    """Whether it and the confirmed list differ only in what changes at every read."""
+    """Whether it and the confirmed list differ only in what changes at every read; False where neither this
+    list changes at every read nor it was seen before."""
     in_doubt: bool = False
     """Whether another read of the same probe contradicts it: then it counts for nothing."""
 

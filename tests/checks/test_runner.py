@@ -5,6 +5,7 @@ import pytest
 
 from driftwatch.checks import Policy
 from driftwatch.checks.base import Found, NotChecked, Verdict, Verified, check
+from driftwatch.checks.reads import compare
 from driftwatch.checks.runner import Scene, ask
 from driftwatch.checks.sources import OWN
 from driftwatch.checks.view import Tool
@@ -42,8 +43,18 @@ def asked(
         sources=(OWN,),
         **form,  # type: ignore[arg-type]
     )
-    scene = Scene(evidence=seen or evidence(), fingerprints={}, remembered={}, policy=policy or Policy())
-    return ask(declare(judge), scene)
+    return ask(declare(judge), scene(seen or evidence(), policy or Policy()))
+
+
+def scene(seen: Evidence, policy: Policy | None = None) -> Scene:
+    """A probe of which nothing is remembered."""
+    return Scene(
+        evidence=seen,
+        fingerprints={},
+        remembered={},
+        policy=policy or Policy(),
+        compared=compare(seen.surfaces, seen.replicas),
+    )
 
 
 def test_no_finding_is_verified() -> None:
@@ -179,12 +190,12 @@ def test_eras_that_list_the_same_tools_are_looked_at_once() -> None:
 
     judge.__doc__ = PROSE
     declaration = check(id="a/b", title="T", severity=Severity.NOTE, sources=(OWN,))(judge)
-    same = Scene(evidence=evidence(), fingerprints={}, remembered={}, policy=Policy())
+    same = scene(evidence())
     result = ask(declaration, same)
     assert len(looked) == 1
     assert [finding.era for finding in result.findings] == [Era.MODERN, Era.LEGACY]
     unlike = evidence(surface(Era.MODERN, tool("a")), surface(Era.LEGACY, tool("b")))
-    ask(declaration, Scene(evidence=unlike, fingerprints={}, remembered={}, policy=Policy()))
+    ask(declaration, scene(unlike))
     assert len(looked) == 3
 
 
@@ -198,5 +209,5 @@ def test_exchanges_are_the_opening_and_the_pages() -> None:
     judge.__doc__ = PROSE
     declaration = check(id="a/b", title="T", severity=Severity.NOTE, sources=(OWN,))(judge)
     pages = evidence(surface(listing=broken("json", exchanges=(exchange("tools/list"),) * 2)))
-    ask(declaration, Scene(evidence=pages, fingerprints={}, remembered={}, policy=Policy()))
+    ask(declaration, scene(pages))
     assert seen == ["initialize", "tools/list", "tools/list"]
