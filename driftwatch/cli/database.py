@@ -71,8 +71,9 @@ def restore(
     """
     from driftwatch.store.sqlite import InstanceLock, SqliteStore
 
-    path = load_beside(config).storage.path
-    store = SqliteStore(path)
+    storage = load_beside(config).storage
+    path = storage.path
+    store = SqliteStore(path, backup_dir=storage.backup_dir)
     try:
         with InstanceLock(path):
             kept = store.restore(backup)

@@ -195,11 +195,13 @@ class SqliteStore:
         """Put a backup in the place of the database, which no service may use; where the former one is now.
 
         An older schema is brought up to date by the next ``migrate``. Raises StoreError, and changes nothing,
-        when the backup is damaged, is not driftwatch's, or has the schema of a newer version.
+        when the backup is not there, damaged, not driftwatch's, or has the schema of a newer version.
         """
+        if not backup.is_file():
+            newest = self._newest_backup()
+            raise StoreError(f"there is no backup {backup}" + (f"; the newest is {newest}" if newest else ""))
         source = SqliteStore(backup)
         try:
-            files.require_database(backup)
             with source._explained(), closing(source._connect_to_read()) as connection:
                 if source._require_sound(connection) is None:
                     raise StoreError(f"{backup} is empty; nothing was changed")

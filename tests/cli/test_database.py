@@ -78,7 +78,7 @@ def test_a_restored_database_is_what_it_was_and_the_former_one_is_kept(
     [
         (b"", "is empty"),
         (b"not a database, whatever its name is" * 100, "not a database"),
-        (None, "there is no database at"),
+        (None, "there is no backup"),
     ],
     ids=["empty", "garbage", "missing"],
 )
@@ -93,6 +93,15 @@ def test_nothing_but_a_sound_backup_is_restored(
     assert refused.code == 3
     assert said in refused.err
     assert marks(database) == ["today"]
+
+
+def test_a_backup_that_is_not_there_is_answered_with_the_newest_that_is(
+    driftwatch: Command, config: Path
+) -> None:
+    made = json.loads(driftwatch("db", "backup", "--json", "--config", config).out)["path"]
+    refused = driftwatch("db", "restore", "driftwatch-19990101T000000Z.db", "--config", config)
+    assert refused.code == 3
+    assert f"the newest is {made}" in refused.err
 
 
 def test_nothing_is_restored_under_a_running_service(driftwatch: Command, config: Path) -> None:
