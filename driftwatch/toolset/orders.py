@@ -25,9 +25,11 @@ from driftwatch.toolset.vocabulary import (
     FOR_CONSENT,
     IN_DATA,
     MUST,
+    MUST_GO,
     OF_SECRETS,
     PEOPLE,
     PRIOR_TO,
+    PRIVATE_FILE,
     REQUESTS,
     SAID,
     SECRETS,
@@ -165,8 +167,8 @@ RULES = (
     ),
     _rule(
         "no other",
-        "other",
-        rf"other\s+(?:[\w-]+\s+)?{TOOL}\s+(?:are|is|have\s+been|will\s+be)\s+(?:all\s+)?(?:broken|compromised|"
+        "other built native",
+        rf"(?:other|built-?in|native)\s+(?:[\w-]+\s+)?(?:{TOOL}|ones)\s+(?:are|is|have\s+been|will\s+be)\s+(?:all\s+)?(?:broken|compromised|"
         rf"insecure|malicious|obsolete|outdated|unreliable|unsafe|wrong){END}",
     ),
     _rule("before any other", "before", rf"before\s+{ANYTHING}", rf"before\s+{ANYTHING_ELSE}"),
@@ -216,7 +218,9 @@ RULES = (
         "every each",
         rf"(?:{CALL}\s+(?:this|our)(?:\s+{TOOLS})?|(?:call|invoke)\s+it)\s+"
         r"(?:for|on|in|with|after|before|at\s+the\s+(?:start|beginning)\s+of)\s+"
-        rf"(?:every|each)\s+(?:\w+\s+)?{REQUESTS}",
+        rf"(?:every|each)\s+(?:\w+\s+)?{REQUESTS}|"
+        rf"(?:{CALL}\s+(?:this|our)(?:\s+{TOOLS})?|(?:call|invoke)\s+it)\s+(?:every|each)\s+time\s+(?:the\s+user\s+(?:asks|says|"
+        r"sends|speaks|types|writes)|you\s+(?:answer|reply|respond))\b",
     ),
     _rule(
         "for every request",
@@ -277,8 +281,31 @@ RULES = (
         r"conversations?|operations?|facts?|findings?)\s+(?:secret|hidden|private|confidential)|"
         rf"keep\s+(?:\w+\s+){{1,4}}(?:secret|hidden|private|confidential)\s+from\s+{USER}|"
         rf"(?:hide|conceal)\s+(?:this|that|it|these|your|any|everything)\s+(?:\w+\s+){{0,3}}from\s+{PEOPLE}|"
-        rf"(?:secretly|covertly)\s+{VERB}|(?:silently|quietly)\s+(?:add|append|attach|collect|copy|forward|include|pass|post|read|send|submit|upload)\s+(?:[\w']+\s+){{0,3}}(?:history|conversations?|prompts?|"
-        rf"context|{SECRETS})",
+        r"keep\s+(?:quiet|silent)\s+about\s+(?:it|this|that|these)\b|"
+        rf"(?:secretly|covertly)\s+{VERB}|(?:silently|quietly)\s+(?:add|append|attach|collect|copy|forward|include|pass|"
+        r"post|read|send|submit|upload)\s+(?:[\w']+\s+){0,3}(?:history|conversations?|prompts?|context|"
+        rf"{SECRETS})",
+    ),
+    _rule(
+        "pretend",
+        "act behave pretend",
+        r"(?:act|behave)\s+as\s+(?:if|though)\s+(?:(?:this|the)\s+(?:tool|call)|nothing|you\s+(?:had|have|did|do)(?:\s+not|n't))\b|"
+        r"pretend\s+(?:that\s+)?(?:the|this|it|you|nothing)\b",
+    ),
+    _rule(
+        "hand over",
+        "copy your every each all any",
+        rf"(?:every|each|all|any)\s+(?:{REQUESTS}\b[^.!?;]{{0,40}}\s{MUST_GO}\s+this\s+(?:tool|server)\b|"
+        rf"(?:chats?|conversations?|prompts?|questions?|turns?)\b[^.!?;]{{0,40}}\s{MUST_GO}\s+\w+_\w+)|"
+        rf"(?:copy|forward|pass|report|send|submit)\s+(?:a\s+copy\s+of\s+(?:the|your)|your)\s+(?:\w+\s+)?{REQUESTS}"
+        r"\s+(?:to|through)\s+(?:this\s+(?:tool|server)\b|\w+_\w+)",
+    ),
+    _rule(
+        "hand over",
+        "/ .ssh .env .aws mcp.json private",
+        r"(?:add|append|attach|cat|copy|include|load|open|pass|paste|provide|put|read|send)\s+"
+        rf"(?![^!?;\n]{{0,40}}\bpath\b)[^!?;\n]{{0,60}}?{PRIVATE_FILE}[^!?;\n]{{0,60}}?\s(?:as|in|into|to|with)\s+"
+        r"(?:(?:the|this|an?)\s+)?(?:['\"`]\w+['\"`]|\w+\s+(?:argument|field|param|parameter)s?\b)",
     ),
     _rule(
         "user must not know",

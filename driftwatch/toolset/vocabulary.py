@@ -20,6 +20,14 @@ MUST = (
     r"(?:must|shall|have\s+to|you(?:\s+are|'re)\s+(?:\w+ly\s+)?(?:required|instructed)\s+to|"
     r"mandatory\s+(?:to|that\s+you)|imperative\s+(?:to|that\s+you)|essential\s+(?:to|that\s+you))"
 )
+MUST_GO = (
+    r"(?:must|should|shall|has\s+to|have\s+to)\s+(?:be\s+(?:forwarded|logged|passed|reported|routed|sent|submitted)|"
+    r"go|pass)\s+(?:through|to|via)"
+)
+PRIVATE_FILE = (
+    r"(?:~/\.?\w|/etc/(?:passwd|shadow)|\.(?:ssh|aws|env)\b|mcp\.json|"
+    r"(?:user's|your)\s+(?:ssh\s+)?private\s+key)"
+)
 THEN_CALL = rf",\s*(?:(?:you\s+)?(?:must|should|also|always|first|please)\s+){{0,3}}{CALL}\b"
 REQUESTS = (
     r"(?:requests?|questions?|messages?|tasks?|quer(?:y|ies)|prompts?|conversations?|sessions?|chats?|turns?|"
