@@ -44,7 +44,7 @@ from driftwatch.store.ports import FrozenMessage, HookDelivery, RunRecord, Serve
 from driftwatch.store.sqlite import SqliteStore
 from driftwatch.toolset import Toolset, ToolsetRecord
 from driftwatch.transitions import Changes, Incident, Interval, SubjectState
-from driftwatch.transitions.check_states import result_json
+from driftwatch.transitions.consequences import result_json
 from driftwatch.transitions.values import value_of
 
 NOW = datetime.now(UTC).replace(microsecond=0)

@@ -1,7 +1,7 @@
 """Events of one message, folded (pure).
 
-A change and its undo are one story; so is a chain of one subject's changes, and the same difference of a
-tool list in several eras of a server.
+A change and its undo are one story; so is a chain of one subject's changes, and what is the same of a tool
+list in several eras of a server.
 """
 
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ def _eras_together(events: Sequence[Event]) -> list[Event]:
     for event in events:
         for place, known in enumerate(together):
             if _same_difference(known, event):
-                spoken = {*str(known.details.get("era")).split(" and "), str(event.details.get("era"))}
+                spoken = {*_era(known).split(" and "), _era(event)}
                 eras = " and ".join(era for era in Era if era in spoken)
                 together[place] = replace(known, details={**known.details, "era": eras})
                 break
@@ -47,12 +47,25 @@ def _eras_together(events: Sequence[Event]) -> list[Event]:
 
 
 def _same_difference(one: Event, other: Event) -> bool:
-    def told(event: Event) -> object:
-        rest = {key: value for key, value in event.details.items() if key not in {"era", "incident"}}
-        return (event.server, event.run, event.kind, event.level, event.before, event.after, rest)
+    lists = all((event.subject or "").startswith("toolset:") for event in (one, other))
+    return lists and one.run is not None and _told(one) == _told(other)
 
-    compares = one.kind in TOOLSETS or (one.kind is EventKind.SETTLED and one.details.get("diff"))
-    return bool(compares) and one.run is not None and told(one) == told(other)
+
+def _told(event: Event) -> object:
+    """What is said of one surface's tool list, without the surface."""
+    said: object = event.id
+    if event.kind in TOOLSETS:
+        rest = {key: value for key, value in event.details.items() if key not in {"era", "incident"}}
+        said = (event.before, event.after, rest)
+    elif event.kind is EventKind.SETTLED:
+        said = (event.after, event.details.get("diff"))
+    elif event.kind in {EventKind.FLAPPING, EventKind.UNSETTLED}:
+        said = {event.before, event.after}
+    return (event.server, event.run, event.kind, event.level, said)
+
+
+def _era(event: Event) -> str:
+    return str(event.details.get("era") or (event.subject or "").split(":")[1])
 
 
 def _chain(event: Event) -> object:

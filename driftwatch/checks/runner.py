@@ -93,13 +93,21 @@ def ask(declaration: Declaration, scene: Scene) -> Result:
     if declaration.id in scene.policy.off:
         return _not_checked(declaration, SWITCHED_OFF)
     if declaration.depth is Depth.FULL and scene.evidence.depth is Depth.LIGHT:
-        return _not_checked(declaration, TOO_LIGHT)
+        return _not_checked(declaration, _blocked(declaration, scene) or TOO_LIGHT)
     try:
         return _combined(declaration, tuple(_answers(declaration, scene)))
     except Exception as error:
         log.exception("the check %s crashed", declaration.id)
         reason = f"a bug in driftwatch: {type(error).__name__} in {declaration.id}; the log has the trace"
         return _not_checked(declaration, NotChecked(reason, "bug"))
+
+
+def _blocked(declaration: Declaration, scene: Scene) -> NotChecked | None:
+    """What keeps a deeper probe from looking too: then that is the reason, at any depth."""
+    if not declaration.per_surface or scene.evidence.surfaces:
+        return None
+    blocker = scene.evidence.blocker
+    return NotChecked.of(blocker) if blocker.cause else None
 
 
 def _answers(declaration: Declaration, scene: Scene) -> Iterator[_Answer]:

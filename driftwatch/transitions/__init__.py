@@ -9,8 +9,10 @@ Shapes of ``Event.details`` per kind; a result is as ``model.Result``, field by 
 id of the incident that the event opens, carries on or closes, or null:
 
 * ``change``, ``recovery``, ``coverage_lost``, ``coverage_back``: ``{"result": <result>, "previous": <result>
-  or null, "blocked": [check ids], "blip": false, "incident"}``. ``blocked`` lists what the check blocks, or
-  what it had blocked when it is verified again. Recovery and coverage_back also have ``duration_s``
+  or null, "blocked": [check ids], "shown": [<result>], "blip": false, "incident"}``. ``blocked`` lists what
+  the check blocks, and when it is over what it had blocked: the same, and what only a full probe in between
+  found blocked; ``shown`` what can be seen only because of it, such as how a shut door refuses, or could
+  until now. Recovery and coverage_back also have ``duration_s``
 * ``toolset_changed``, ``toolset_returned``: ``{"diff": <diff JSON> or null, "era", "credential",
   "fingerprint": pair, "previous_fingerprint": pair, "accepted": bool, "seen_before": iso or null,
   "incident"}``

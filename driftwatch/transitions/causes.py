@@ -1,6 +1,6 @@
 """Which root check explains that others could not be checked."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from driftwatch.model import Report, Result, State
 
@@ -28,9 +28,13 @@ class Causes:
         """
         return self._roots[result.check]
 
-    def roots_first(self) -> Iterable[Result]:
-        """Every result, those that explain others before those that they explain."""
-        return sorted(self._results.values(), key=lambda result: self._roots[result.check] is not None)
+    def roots_first(self, earlier: Collection[str] = ()) -> Iterable[Result]:
+        """Every result, those that explain others, or explained them ``earlier``, before the rest."""
+        roots = {*self.blocks, *earlier}
+        return sorted(
+            self._results.values(),
+            key=lambda result: (self._roots[result.check] is not None, result.check not in roots),
+        )
 
     def _follow(self, result: Result) -> Result | None:
         seen = {result.check}

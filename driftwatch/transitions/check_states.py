@@ -1,5 +1,6 @@
 """Checks: folded into their cause, seen for the first time, confirmed, told."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 
@@ -12,10 +13,12 @@ from driftwatch.transitions.confirmation import (
     Step,
     adopt,
     advance,
+    calmed,
     put_off,
     unblocked,
     wait,
 )
+from driftwatch.transitions.consequences import explained_by, result_json, shown_by
 from driftwatch.transitions.ledger import Ledger, Verdict
 from driftwatch.transitions.memory import SubjectState
 from driftwatch.transitions.values import (
@@ -52,6 +55,8 @@ def observe_check(ledger: Ledger, result: Result, causes: Causes) -> None:
         _first_sight(ledger, state, result)
     elif _moved_by_us(ledger, state, result, causes):
         _rebase(ledger, state, sighting)
+    elif (root := explained_by(ledger, result, causes)) is not None:
+        _follow(ledger, state, result, root, causes)
     elif doubt.agrees_by_chance(ledger, state, result):
         ledger.keep(replace(state, last_observed_at=ledger.at))
     elif doubt.agrees_with_others(ledger, state, result):
@@ -119,12 +124,22 @@ def sighting_of(ledger: Ledger, result: Result) -> Sighting:
         value=value_of(result),
         at=ledger.at,
         needed=1 if by_date or explained else doubt.needed(ledger, check_subject(result.check)),
-        decides=doubt.decides(ledger) or value_of(result) != ERAS_DIFFER,
+        decides=doubt.decides(ledger) or not (value_of(result) == ERAS_DIFFER or _is_door(ledger, result)),
         by_chance=doubt.may_agree_by_chance(ledger, result),
         version=result.version,
         settings=ledger.settings,
         detail=result_json(result),
     )
+
+
+def _is_door(ledger: Ledger, result: Result) -> bool:
+    """Whether a check shows a door that shuts or opens: only a full probe sees how it refuses."""
+    state = ledger.state(check_subject(result.check))
+    ends = (value_of(result), state.confirmed if state else "")
+    hides = result.check in ledger.blocking or any(
+        each.cause == result.check for each in ledger.report.results
+    )
+    return hides and any(state_of(end) is State.NOT_CHECKED for end in ends)
 
 
 def held(ledger: Ledger, state: SubjectState) -> bool:
@@ -144,22 +159,23 @@ def shadow(
     ledger.keep(unblocked(accepting(adopt(state, sighting_of(ledger, result), since))))
 
 
+def unblock(ledger: Ledger) -> None:
+    """Let the last known value stand again where the root is well and this probe was too light to look."""
+    for subject, state in ledger.memory.states.items():
+        root = ledger.state(check_subject(state.blocked_by)) if state.blocked_by else None
+        if root is None or root.pending is not None or root.subject not in ledger.told:
+            continue
+        if subject in ledger.seen or subject not in ledger.too_light:
+            continue
+        last = state if state.accepted else replace(state, confirmed=f"{State.NOT_CHECKED}:{DEPTH_CODE}")
+        if state_of(root.confirmed) is State.VERIFIED:
+            ledger.stretch(state, last.confirmed, root.confirmed_since, ledger.told[root.subject])
+            ledger.keep(unblocked(last))
+
+
 def accepting(state: SubjectState) -> SubjectState:
     """What a check was accepted with at first is outgrown by anything better."""
     return replace(state, accepted=state.confirmed) if is_better(state.confirmed, state.accepted) else state
-
-
-def result_json(result: Result) -> dict[str, Json]:
-    """A result as states and events carry it: the fields of ``model.Result``."""
-    return {
-        "check": result.check,
-        "state": result.state.value,
-        "version": result.version,
-        "code": result.code,
-        "reason": result.reason,
-        "cause": result.cause,
-        "findings": [finding.to_json() for finding in result.findings],
-    }
 
 
 def _fresh(ledger: Ledger, result: Result) -> SubjectState:
@@ -219,6 +235,18 @@ def _rebase(ledger: Ledger, state: SubjectState, sighting: Sighting) -> None:
     ledger.rebase(state, after, over=skipped or state_of(sighting.value) is State.VERIFIED)
 
 
+def _follow(ledger: Ledger, state: SubjectState, result: Result, root: SubjectState, causes: Causes) -> None:
+    """Come or go with a root's trouble, in the history alone; wait until that counts."""
+    if root.pending is not None:
+        ledger.keep(replace(state, last_observed_at=ledger.at))
+        return
+    since = max(root.confirmed_since, state.confirmed_since)
+    step = Step(state, calmed(adopt(state, sighting_of(ledger, result), since)), Outcome.CHANGED)
+    verdict = _verdict(ledger, step, result, causes)
+    ends = result.state is State.NOT_CHECKED
+    ledger.confirm(step, replace(verdict, good=ends, tracked=ends, alerts=False))
+
+
 def _count(ledger: Ledger, step: Step, result: Result, causes: Causes) -> None:
     before, after = step.before, step.after
     if _may_be_accepted(step, causes):
@@ -268,13 +296,13 @@ def _verdict(ledger: Ledger, step: Step, result: Result, causes: Causes) -> Verd
     # except where it hides others.
     unseen = state_of(before) is State.NOT_CHECKED is state
     inapplicable = after == NOT_APPLICABLE
-    quiet = unseen and not good and result.check not in causes.blocks
+    quiet = unseen and result.check not in causes.blocks and not (good and incident)
     if state_of(before) is State.NOT_CHECKED is not state and only_unseen and (good or _is_shadow(result)):
         kind, level, good = EventKind.COVERAGE_BACK, Level.INFO, True
-    elif good:
-        kind, level = EventKind.RECOVERY, Level.INFO
     elif quiet:
         kind, level = EventKind.CHANGE, Level.INFO
+    elif good:
+        kind, level = EventKind.RECOVERY, Level.INFO
     elif state is State.NOT_CHECKED:
         # A rule that another era or revision has is nothing that anybody misses.
         kind, level = EventKind.COVERAGE_LOST, Level.INFO if inapplicable else Level.WARNING
@@ -282,6 +310,9 @@ def _verdict(ledger: Ledger, step: Step, result: Result, causes: Causes) -> Verd
         kind, level = EventKind.CHANGE, _LEVELS.get(result.state, Level.WARNING)
     tracked = not quiet and not inapplicable
     blocked = causes.blocks.get(result.check, ()) if state is not State.VERIFIED else _freed(ledger, result)
+    shown = shown_by(ledger, step.after, causes)
+    if not good:
+        level = max((level, *map(_level_of, shown)), key=lambda each: each.rank)
     return Verdict(
         kind=kind,
         level=level,
@@ -292,9 +323,15 @@ def _verdict(ledger: Ledger, step: Step, result: Result, causes: Causes) -> Verd
             "result": result_json(result),
             "previous": step.before.detail or None,
             "blocked": list(blocked),
+            "shown": shown,
             "blip": False,
         },
     )
+
+
+def _level_of(shown: Json) -> Level:
+    state = shown.get("state") if isinstance(shown, Mapping) else None
+    return Level.INFO if state == State.NOT_CHECKED else _LEVELS.get(State(str(state)), Level.WARNING)
 
 
 def _is_shadow(result: Result) -> bool:

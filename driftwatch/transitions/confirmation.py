@@ -159,7 +159,7 @@ def _again(state: SubjectState, sighting: Sighting, policy: Policy) -> Step:
     )
     if state.flapping:
         settled = after.stable_count >= policy.flap_settle
-        return Step(state, _calm(after), Outcome.SETTLED) if settled else Step(state, after, Outcome.STEADY)
+        return Step(state, calmed(after), Outcome.SETTLED) if settled else Step(state, after, Outcome.STEADY)
     if _takes_turns(after, sighting, policy):
         return Step(state, replace(after, flapping=True), Outcome.UNSETTLED)
     if after.stable_count >= 2 * sighting.needed:
@@ -205,6 +205,12 @@ def known_values(state: SubjectState) -> frozenset[str]:
     return frozenset(state.flap_values) | frozenset(state.turns if state.flapping else ())
 
 
+def is_told(state: SubjectState) -> bool:
+    """Whether the confirmed value was told as a change, because it was a new one, since the unrest began."""
+    began, changes = state.turning_since, state.flap_times
+    return began is not None and state.flap_muted == 0 and bool(changes) and changes[-1] >= began
+
+
 def departures(state: SubjectState) -> int:
     """How often the answer left the confirmed value since it began to take turns."""
     return sum(state.turns.values()) - state.turns.get(state.confirmed, 0)
@@ -241,7 +247,8 @@ def _remember_change(state: SubjectState, sighting: Sighting, policy: Policy) ->
     )
 
 
-def _calm(state: SubjectState) -> SubjectState:
+def calmed(state: SubjectState) -> SubjectState:
+    """The state of a subject with no unrest behind it."""
     return replace(
         state,
         flapping=False,

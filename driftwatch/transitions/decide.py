@@ -16,7 +16,7 @@ from driftwatch.transitions.certificates import (
     shown_since,
 )
 from driftwatch.transitions.changes import Changes, ToolsetObservation
-from driftwatch.transitions.check_states import block, observe_check, skip_for_depth
+from driftwatch.transitions.check_states import block, observe_check, skip_for_depth, unblock
 from driftwatch.transitions.ledger import Ledger
 from driftwatch.transitions.memory import REPROBE_WINDOW, Memory, Policy, TlsNotice
 from driftwatch.transitions.reprobe import plan
@@ -59,7 +59,7 @@ def decide(
     )
     causes = Causes(report)
     of_eras = list[Result]()
-    for result in causes.roots_first():
+    for result in causes.roots_first(ledger.blocking):
         root = causes.root(result)
         if skip_for_depth(ledger, result):
             continue
@@ -69,7 +69,8 @@ def decide(
             of_eras.append(result)
         elif not follows_toolsets(ledger, result) and not follows_certificate(ledger, result):
             observe_check(ledger, result, causes)
-    for subject in sorted(toolsets):
+    unblock(ledger)
+    for subject in sorted(toolsets, key=lambda each: (ledger.is_calm(each), each)):
         observe_toolset(ledger, toolsets[subject])
     follow_toolsets(ledger, causes)
     observe_spoken(ledger, unclear)

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from driftwatch.model import Event, EventKind, Json, Level, Report
 from driftwatch.transitions.changes import Changes, ConfirmProbe, Interval
-from driftwatch.transitions.confirmation import Outcome, Step, departures, unblocked
+from driftwatch.transitions.confirmation import Outcome, Step, departures, is_told, unblocked
 from driftwatch.transitions.incidents import Incidents, stable_id
 from driftwatch.transitions.memory import Incident, Memory, Policy, SubjectState, TlsNotice
 from driftwatch.transitions.values import NOT_APPLICABLE, check_subject
@@ -53,12 +53,16 @@ class Ledger:
         """By toolset, the values of which a deploy's reads did not agree."""
         self.at = report.taken_at
         self.first = not memory.states
+        self.blocking = frozenset(state.blocked_by for state in memory.states.values() if state.blocked_by)
+        """The checks that blocked others so far."""
         self.seen: set[str] = set()
         """Subjects that this report observed."""
         self.too_light: set[str] = set()
         """Subjects that take a deeper probe than this one."""
         self.told: dict[str, str] = {}
         """By subject, the event that confirmed its new value in this report."""
+        self.settled: dict[str, str] = {}
+        """By subject, the value on which it settled in this report."""
         self.now = now
         self.run = run
         self._states: dict[str, SubjectState] = {}
@@ -75,6 +79,11 @@ class Ledger:
     def state(self, subject: str) -> SubjectState | None:
         """The state of a subject as it is now."""
         return self._states.get(subject) or self.memory.states.get(subject)
+
+    def is_calm(self, subject: str) -> bool:
+        """Whether a subject was not told to be in unrest."""
+        state = self.state(subject)
+        return state is None or not state.flapping
 
     def states(self) -> dict[str, SubjectState]:
         """Every state as it is now."""
@@ -178,8 +187,9 @@ class Ledger:
         self._keep_with_incident(unblocked(step.after))
 
     def settle(self, step: Step, verdict: Verdict) -> None:
-        """Tell that the unrest is over, and how the subject came out of it."""
+        """Tell that the unrest is over, and how the subject came out of it, unless that was told already."""
         before, value = step.before, step.after.confirmed
+        self.settled[before.subject] = value
         event = self._id(EventKind.SETTLED, before.subject)
         incident = self.incident(before.subject)
         began = (*before.flap_times[:1], before.turning_since, incident.opened_at if incident else None)
@@ -195,8 +205,14 @@ class Ledger:
             "incident": incident.id if incident else None,
         }
         level = Level.INFO if verdict.good else verdict.level
-        self._tell(EventKind.SETTLED, level, step, since, details, after=value)
+        self._tell(EventKind.SETTLED, level, step, since, details, alerts=not is_told(before), after=value)
         self._keep_with_incident(step.after)
+
+    def settle_along(self, step: Step, verdict: Verdict) -> None:
+        """Tell of a subject what another one has just settled on, in the same words."""
+        event = self._id(EventKind.SETTLED, step.before.subject)
+        self.stretch(step.before, step.after.confirmed, step.after.confirmed_since, event)
+        self.settle(step, verdict)
 
     def unsettle(self, step: Step, *, tracked: bool, alerts: bool) -> None:
         """Tell that answers take turns although none of them is ever confirmed."""

@@ -16,6 +16,8 @@ from driftwatch.transitions.confirmation import (
     adopt,
     advance,
     first,
+    is_told,
+    known_values,
     put_off,
     take_turns,
     wait,
@@ -54,7 +56,7 @@ def observe_toolset(ledger: Ledger, observation: ToolsetObservation) -> None:
     sighting = _sighting(ledger, observation, state)
     if not sighting.decides:
         ledger.too_light.add(subject)
-    if waits:
+    if waits or (not deployed and _awaits_another(ledger, state, pair)):
         ledger.keep(wait(state, sighting))
         return
     upgraded = state.confirmed.partition(":")[0] != observation.algorithm
@@ -74,6 +76,29 @@ def observe_toolset(ledger: Ledger, observation: ToolsetObservation) -> None:
     _count(ledger, step, observation)
 
 
+def _awaits_another(ledger: Ledger, state: SubjectState, pair: str) -> bool:
+    """Whether another surface has not settled on this very list yet: one change is one message."""
+    return not state.flapping and any(
+        other.flapping and not is_told(other) and pair in {other.confirmed, *known_values(other)}
+        for other in _surfaces(ledger, state.subject)
+    )
+
+
+def _settles_along(ledger: Ledger, state: SubjectState, pair: str) -> bool:
+    """Whether another surface has just settled on this very list."""
+    return any(ledger.settled.get(other.subject) == pair for other in _surfaces(ledger, state.subject))
+
+
+def _surfaces(ledger: Ledger, subject: str) -> list[SubjectState]:
+    """The other surfaces that the same credential is shown."""
+    credential = subject.split(":", 2)[2]
+    return [
+        state
+        for other, state in ledger.states().items()
+        if other.startswith("toolset:") and other.split(":", 2)[2] == credential and other != subject
+    ]
+
+
 def _is_no_news(ledger: Ledger, observation: ToolsetObservation) -> bool:
     """Whether what changes at every read is all there is: release/stable-listing tells its beginning and end.
 
@@ -86,7 +111,9 @@ def _sighting(ledger: Ledger, observation: ToolsetObservation, state: SubjectSta
     deployed = ledger.report.trigger is Trigger.DEPLOY
     loses = observation.diff is not None and observation.diff.loses_only
     # What changes during unrest is not told before it is over.
-    decides = deployed or doubt.decides(ledger) or state.flapping
+    decides = (
+        deployed or doubt.decides(ledger) or state.flapping or _settles_along(ledger, state, observation.pair)
+    )
     return Sighting(
         value=observation.pair,
         at=ledger.at,
@@ -104,7 +131,10 @@ def _count(ledger: Ledger, step: Step, observation: ToolsetObservation) -> None:
     if step.outcome.confirms:
         if _accepts(ledger, step.before, diff):
             step = Step(step.before, replace(step.after, accepted=value), step.outcome)
-        ledger.confirm(step, _verdict(ledger, step, diff))
+        if _settles_along(ledger, step.after, value):
+            ledger.settle_along(step, _settled_verdict(step, observation.drift))
+        else:
+            ledger.confirm(step, _verdict(ledger, step, diff))
     else:
         if subject in ledger.unsettled:
             step = take_turns(step, ledger.unsettled[subject])

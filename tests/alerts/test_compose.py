@@ -19,7 +19,7 @@ from driftwatch.alerts.compose import (
 from driftwatch.alerts.fold import fold
 from driftwatch.alerts.layout import TITLE_LIMIT
 from driftwatch.alerts.route import ChannelRule
-from driftwatch.alerts.wording import Voice
+from driftwatch.alerts.wording import Voice, describe
 from driftwatch.model import Event, EventKind, Json, Level
 from driftwatch.store.ports import FrozenMessage
 
@@ -315,13 +315,16 @@ def test_other_subjects_and_servers_are_left_alone(event: Any) -> None:
     assert [story.last for story in fold(told)] == told
 
 
-def test_the_same_difference_in_two_eras_is_told_once_whatever_their_order() -> None:
+@pytest.mark.parametrize(
+    "kind", [EventKind.TOOLSET_CHANGED, EventKind.SETTLED, EventKind.FLAPPING, EventKind.UNSETTLED]
+)
+def test_the_same_of_two_eras_is_told_once_whatever_their_order(kind: EventKind) -> None:
     def changed(era: str) -> Event:
         details = {"era": era, "credential": "anonymous", "diff": None, "accepted": False}
         return Event(
             id=era,
             server="api",
-            kind=EventKind.TOOLSET_CHANGED,
+            kind=kind,
             level=Level.WARNING,
             alerts=True,
             at=datetime(2026, 3, 1, tzinfo=UTC),
@@ -341,3 +344,10 @@ def test_the_same_difference_in_two_eras_is_told_once_whatever_their_order() -> 
     apart = compose([eras[0], replace(eras[1], after="dw1:e.f")], channel).body
     assert "Toolset (legacy)" in apart
     assert "Toolset (modern)" in apart
+
+
+def test_what_was_gone_before_it_counted_says_how_long_and_how_often_it_was_seen(event: Any) -> None:
+    blip = event(EventKind.BLIP, Level.INFO, blip=True, sightings=4)
+    (story,) = fold([blip])
+    said = "transport/endpoint failed (refused) for 1 min, seen 4 times and not confirmed"
+    assert describe(story, VOICE).phrase == said

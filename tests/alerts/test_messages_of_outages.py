@@ -207,3 +207,104 @@ def test_servers_that_refuse_for_different_reasons_are_told_apart(
     said = message(refused("api-one", "HTTP 413"), refused("api-two", "HTTP 421"))
     assert ("api-one: down" in said) == (sections > 1)
     assert ("HTTP 421" in said) == (sections > 1)
+
+
+SIGN_IN = [
+    result(
+        "auth/challenge",
+        finding("x", "", "The challenge does not name the metadata.", "", ""),
+        state="observed_risk",
+    ),
+    result(
+        "auth/resource-metadata", finding("x", "", "The server does not say how to get credentials.", "", "")
+    ),
+    result("auth/invalid-token", state="verified"),
+]
+
+
+def test_a_door_that_shuts_says_how_it_refuses(event: Any, message: Message) -> None:
+    assert (
+        message(
+            event(
+                EventKind.COVERAGE_LOST,
+                after="not_checked:auth",
+                result={"reason": "HTTP 401: the server asks for credentials"},
+                blocked=["tools/pagination", "session/ended"],
+                shown=SIGN_IN,
+            )
+        )
+        == """\
+[driftwatch] api-prod: closed - it asks for credentials
+
+transport/endpoint: verified -> not checked (auth)
+Not checked: HTTP 401: the server asks for credentials.
+2 checks are not checked because of it.
+The last known state, verified, may be stale.
+- auth/resource-metadata failed: The server does not say how to get credentials.
+- auth/challenge at risk: The challenge does not name the metadata.
+- auth/invalid-token verified
+Since: 2026-11-02 11:59 UTC (12:59 Europe/Berlin)
+Affected: clients that come without a credential, as driftwatch does
+Fix: Where a sign-in is meant, give driftwatch a credential of its own (`token_file`, `[server.oauth]`). Otherwise look at what was put in front of the MCP route, or changed in the last release.
+
+More: driftwatch history api-prod
+dw:1fdf6801
+"""
+    )
+
+
+def test_a_door_that_opens_ends_what_it_had_shown(event: Any, message: Message) -> None:
+    assert (
+        message(
+            event(
+                EventKind.COVERAGE_BACK,
+                Level.INFO,
+                before="not_checked:auth",
+                after="verified",
+                since=NOON - timedelta(hours=2),
+                duration_s=7200.0,
+                shown=SIGN_IN,
+            )
+        )
+        == """\
+[driftwatch] api-prod: open again after 2 h
+
+transport/endpoint: not checked (auth) -> verified
+It was not checked for 2 h, since 2026-11-02 10:00 UTC (11:00 Europe/Berlin).
+Over with it: auth/challenge at risk and auth/resource-metadata failed.
+
+More: driftwatch history api-prod
+dw:1fdf6801
+"""
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "title"),
+    [
+        ("failed:late", "verified", "timeouts/stream-buffering verified again after 2 h"),
+        (
+            "failed:late",
+            "not_checked:not-offered",
+            "timeouts/stream-buffering no longer failed after 2 h - not checked, as before",
+        ),
+        (
+            "failed:late",
+            "observed_risk:slow",
+            "timeouts/stream-buffering observed risk (slow) again, as accepted, after 2 h",
+        ),
+    ],
+)
+def test_a_title_says_in_what_a_recovery_ends(
+    event: Any, message: Message, before: str, after: str, title: str
+) -> None:
+    told = event(
+        EventKind.RECOVERY,
+        Level.INFO,
+        subject="check:timeouts/stream-buffering",
+        before=before,
+        after=after,
+        since=NOON - timedelta(hours=2),
+        duration_s=7200.0,
+    )
+    assert message(told).splitlines()[0] == f"[driftwatch] api-prod: {title}"

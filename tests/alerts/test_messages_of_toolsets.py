@@ -250,7 +250,7 @@ def test_eras_that_changed(event: Any, message: Message) -> None:
 Protocol eras: legacy and http+sse -> modern
 - modern: revision 2026-07-28, 37 tools
 Since: 2026-11-02 11:59 UTC (12:59 Europe/Berlin)
-Affected: clients that speak only legacy or http+sse
+Affected: clients that speak only `initialize` or HTTP+SSE
 
 More: driftwatch history api-prod
 dw:1fdf6801

@@ -1,10 +1,12 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from driftwatch.model import Depth, EventKind
-from driftwatch.transitions import check_subject
+from driftwatch.model import Depth, Event, EventKind
+from driftwatch.transitions import Policy, check_subject
 from tests.transitions.timeline import (
+    AT_A_SHUT_DOOR,
     BEHIND_ENDPOINT,
+    CATALOGUE,
     CHAIN,
     ENDPOINT,
     FINGERPRINT,
@@ -206,17 +208,19 @@ def test_a_recovery_that_does_not_last_leaves_everything_blocked() -> None:
     assert (state.blocked_by, state.pending) == (ENDPOINT, None)
 
 
-def test_a_check_that_only_full_probes_see_is_blocked_without_a_word_when_one_comes() -> None:
+def test_a_check_that_only_full_probes_see_is_blocked_without_a_word_until_its_cause_is_gone() -> None:
     timeline = Timeline()
     timeline.probe(HEALTHY)
     timeline.probes(3, down(), depth=Depth.LIGHT)
     assert timeline.probes(3, down(), depth=Depth.FULL) == []
     assert timeline.memory
     assert timeline.memory.states[check_subject("session/ended")].blocked_by == ENDPOINT
-    timeline.probes(3, HEALTHY, depth=Depth.LIGHT)
+    timeline.probes(2, HEALTHY, depth=Depth.LIGHT)
     assert timeline.memory.states[check_subject("session/ended")].blocked_by == ENDPOINT
+    timeline.probe(HEALTHY, depth=Depth.LIGHT)
+    state = timeline.memory.states[check_subject("session/ended")]
+    assert (state.blocked_by, state.confirmed) == (None, "verified")
     timeline.probe(HEALTHY, depth=Depth.FULL)
-    assert timeline.memory.states[check_subject("session/ended")].blocked_by is None
     assert len(timeline.alerts) == 2
 
 
@@ -255,12 +259,105 @@ def test_what_only_a_shut_door_shows_is_not_missed_when_it_opens() -> None:
     behind = replace(shut(), causes=dict.fromkeys({*BEHIND_ENDPOINT, FINGERPRINT} - {CHARSET}, ENDPOINT))
     timeline.probes(3, behind)
     timeline.probes(3, open_door)
-    assert timeline.alerts[-2:] == [
+    assert timeline.alerts == [
+        "warning coverage_lost transport/endpoint verified -> not_checked:auth",
         "info coverage_back transport/endpoint not_checked:auth -> verified",
-        "info recovery tool/name-charset verified -> not_checked:no-auth",
     ]
     assert timeline.memory
     assert timeline.memory.incidents == {}
+
+
+REFUSALS = dict.fromkeys(AT_A_SHUT_DOOR, "not_checked:no-auth")
+SIGN_IN = (*CATALOGUE, *REFUSALS)
+OPEN = replace(HEALTHY, states=REFUSALS)
+SHUT = replace(
+    shut(),
+    states={ENDPOINT: "not_checked:auth", "auth/challenge": "verified", "auth/metadata": "failed:nowhere"},
+)
+
+
+def shown(event: Event) -> dict[str, str]:
+    return {item["check"]: item["state"] for item in event.details["shown"]}
+
+
+def test_how_a_door_refuses_is_told_with_the_door_and_ends_with_it() -> None:
+    timeline = Timeline(catalogue=SIGN_IN)
+    timeline.run(HOUR, OPEN)
+    timeline.run(8 * HOUR, SHUT)
+    timeline.run(8 * HOUR, OPEN)
+    assert timeline.alerts == [
+        "error coverage_lost transport/endpoint verified -> not_checked:auth",
+        "info coverage_back transport/endpoint not_checked:auth -> verified",
+    ]
+    lost, back = [event for event in timeline.events if event.alerts]
+    assert shown(lost) == shown(back) == {"auth/challenge": "verified", "auth/metadata": "failed"}
+    assert set(lost.details["blocked"]) == set(back.details["blocked"])
+    assert timeline.check("auth/metadata") == "not_checked:no-auth"
+    assert timeline.memory
+    assert timeline.memory.incidents == {}
+
+
+def test_a_door_that_shuts_and_opens_again_and_again_is_one_line() -> None:
+    timeline = Timeline(catalogue=SIGN_IN)
+    timeline.run(HOUR, OPEN)
+    for _ in range(4):
+        timeline.run(HOUR / 2, SHUT)
+        timeline.run(HOUR / 2, OPEN)
+    timeline.run(8 * HOUR, OPEN)
+    assert [said.split()[:3] for said in timeline.alerts[3:]] == [
+        ["warning", "flapping", ENDPOINT],
+        ["info", "settled", ENDPOINT],
+    ]
+    assert len(timeline.alerts) == 5
+
+
+def test_a_door_that_is_shut_for_one_look_says_nothing() -> None:
+    timeline = Timeline(catalogue=SIGN_IN)
+    timeline.run(HOUR, OPEN)
+    timeline.probe(SHUT, depth=Depth.FULL)
+    timeline.run(HOUR, OPEN)
+    assert timeline.alerts == []
+    assert [event.subject for event in timeline.of(EventKind.BLIP)] == [check_subject(ENDPOINT)]
+
+
+def test_what_gets_better_or_worse_behind_a_shut_door_is_told_by_itself() -> None:
+    timeline = Timeline(catalogue=SIGN_IN)
+    timeline.run(HOUR, OPEN)
+    timeline.run(HOUR, SHUT)
+    documented = replace(SHUT, states={**SHUT.states, "auth/metadata": "verified"})
+    timeline.run(8 * HOUR, documented)
+    timeline.run(8 * HOUR, SHUT)
+    timeline.run(HOUR, OPEN)
+    assert timeline.alerts == [
+        "error coverage_lost transport/endpoint verified -> not_checked:auth",
+        "info recovery auth/metadata failed:nowhere -> verified",
+        "error change auth/metadata verified -> failed:nowhere",
+        "info coverage_back transport/endpoint not_checked:auth -> verified",
+    ]
+    assert timeline.memory
+    assert timeline.memory.incidents == {}
+
+
+def test_a_door_that_was_shut_from_the_beginning_explains_nothing_that_changes_later() -> None:
+    timeline = Timeline(catalogue=SIGN_IN)
+    timeline.run(HOUR, replace(SHUT, states={**SHUT.states, "auth/metadata": "not_checked:unclear"}))
+    timeline.run(8 * HOUR, SHUT)
+    assert timeline.alerts == ["error change auth/metadata not_checked:unclear -> failed:nowhere"]
+
+
+def test_with_single_probes_that_decide_what_follows_later_is_silent_too() -> None:
+    timeline = Timeline(catalogue=SIGN_IN, policy=Policy(confirm=1))
+    timeline.probe(OPEN)
+    for view in (SHUT, OPEN):
+        timeline.now += HOUR
+        unseen = dict.fromkeys(REFUSALS, "not_checked:depth")
+        timeline.probe(replace(view, states={**view.states, **unseen}), depth=Depth.LIGHT)
+        timeline.now += HOUR
+        timeline.probe(view)
+    assert timeline.alerts == [
+        "warning coverage_lost transport/endpoint verified -> not_checked:auth",
+        "info coverage_back transport/endpoint not_checked:auth -> verified",
+    ]
 
 
 def test_what_is_seen_with_every_door_open_is_missed_when_it_cannot_be_seen_any_more() -> None:

@@ -355,3 +355,58 @@ class TestTurns:
         timeline.probe(HEALTHY)
         versions = self.OTHER.but(release__replicas="observed_risk:versions-differ")
         assert len(timeline.probes(3, versions)) == 2
+
+
+class TestTwoSurfaces:
+    """What one surface says of a list that another one has not settled on yet waits for that."""
+
+    BOTH = HEALTHY.offering("abc", Era.LEGACY)
+
+    def unsettled(self) -> Timeline:
+        """A deploy that left answers in turn on the modern surface."""
+        timeline = Timeline()
+        timeline.probes(2, self.BOTH)
+        timeline.unsettled = {MODERN: {pair("abc"): 4, pair("abcd"): 3}}
+        timeline.probe(self.BOTH.offering("abcd"), trigger=Trigger.DEPLOY)
+        timeline.unsettled = {}
+        return timeline
+
+    def test_both_are_told_in_one_run(self) -> None:
+        timeline = self.unsettled()
+        both = self.BOTH.offering("abcd").offering("abcd", Era.LEGACY)
+        said: list[str] = []
+        while not said:
+            said = timeline.probe(both)
+        assert said == [
+            f"warning settled {MODERN} {pair('abcd')} -> {pair('abcd')}",
+            f"warning settled {LEGACY} {pair('abc')} -> {pair('abcd')}",
+        ]
+        modern, legacy = timeline.of(EventKind.SETTLED)
+        assert modern.details["diff"] == legacy.details["diff"] is not None
+        assert timeline.memory
+        assert set(timeline.memory.incidents) == {MODERN, LEGACY}
+        assert timeline.probes(4, both) == []
+
+    def test_a_list_that_was_never_seen_does_not_wait(self) -> None:
+        timeline = self.unsettled()
+        said = timeline.probes(3, self.BOTH.offering("abce", Era.LEGACY))
+        assert said == [f"warning toolset_changed {LEGACY} {pair('abc')} -> {pair('abce')}"]
+
+    def test_a_new_list_is_told_once_of_both_and_its_rest_is_no_news(self) -> None:
+        timeline = self.unsettled()
+        both = self.BOTH.offering("abce").offering("abce", Era.LEGACY)
+        assert timeline.probes(3, both) == [
+            f"warning {CHANGED} {pair('abc')} -> {pair('abce')}",
+            f"warning toolset_changed {LEGACY} {pair('abc')} -> {pair('abce')}",
+        ]
+        assert timeline.probes(20, both, depth=Depth.LIGHT) == []
+        assert [event.alerts for event in timeline.of(EventKind.SETTLED)] == [False]
+
+    def test_the_other_one_needs_no_full_probe_when_a_light_one_settles_it(self) -> None:
+        timeline = self.unsettled()
+        both = self.BOTH.offering("abcd").offering("abcd", Era.LEGACY)
+        said = timeline.probes(20, both, depth=Depth.LIGHT)
+        assert [line.split()[:3] for line in said] == [
+            ["warning", "settled", MODERN],
+            ["warning", "settled", LEGACY],
+        ]

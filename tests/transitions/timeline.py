@@ -56,7 +56,10 @@ CATALOGUE = (
     "release/replicas",
     FINGERPRINT,
 )
-FULL_ONLY = frozenset({"session/ended", "release/replicas"})
+AT_A_SHUT_DOOR = ("auth/challenge", "auth/metadata")
+"""More checks: what only a shut door shows."""
+
+FULL_ONLY = frozenset({"session/ended", "release/replicas", "auth/metadata"})
 BEHIND_ENDPOINT = (
     "transport/content-type",
     "session/ended",

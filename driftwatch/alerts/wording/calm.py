@@ -15,10 +15,13 @@ from driftwatch.alerts.wording.note import (
 )
 from driftwatch.model import Era, Event, Json
 
+_SPOKEN = {Era.MODERN.value: "2026-07-28", Era.LEGACY.value: "`initialize`", Era.HTTP_SSE.value: "HTTP+SSE"}
+"""What clients of an era speak."""
+
 
 def flapping(event: Event, voice: Voice) -> Note:
     """A subject changed too often to tell every time."""
-    what = subject_words(event.subject)
+    what = _about(event)
     window = span(event.details.get("window_s"))
     number = event.details.get("changes")
     how_often = f"{count(number, 'change')} in {window}" if isinstance(number, int) and window else "often"
@@ -41,7 +44,7 @@ def flapping(event: Event, voice: Voice) -> Note:
 
 def settled(event: Event, voice: Voice) -> Note:
     """A toolset, or the eras of a server, are steady again."""
-    what, lasted = subject_words(event.subject), duration(event.at - began(event))
+    what, lasted = _about(event), duration(event.at - began(event))
     return Note(
         server=event.server,
         level=event.level,
@@ -57,7 +60,7 @@ def settled(event: Event, voice: Voice) -> Note:
 
 def unsettled(event: Event, voice: Voice) -> Note:
     """Answers take turns and none of them lasts: most often two instances behind one address."""
-    what = subject_words(event.subject)
+    what = _about(event)
     toolset = (event.subject or "").startswith("toolset:")
     values = _values(event)
     many = count(len(values), "toolset" if toolset else "state")
@@ -85,7 +88,7 @@ def unsettled(event: Event, voice: Voice) -> Note:
 def era_changed(event: Event, voice: Voice) -> Note:
     """The server speaks in other eras of the protocol than before."""
     before, after = value_words(event.before), value_words(event.after)
-    lost = [label(era) for era in strings(event.details.get("vanished"))]
+    lost = [_SPOKEN.get(era, label(era)) for era in strings(event.details.get("vanished"))]
     told = event.details.get("surfaces")
     surfaces = [item for item in told if isinstance(item, Mapping)] if isinstance(told, list | tuple) else []
     return Note(
@@ -98,7 +101,16 @@ def era_changed(event: Event, voice: Voice) -> Note:
         since=began(event),
         release=release(event.details),
         affected=f"clients that speak only {' or '.join(lost)}" if lost else None,
-        fix=voice.fix("mcp/era-coverage") if lost else None,
+        fix=_era_fix(event, voice) if lost else None,
+    )
+
+
+def _era_fix(event: Event, voice: Voice) -> str | None:
+    if Era.LEGACY in strings(event.details.get("vanished")):
+        return voice.fix("mcp/era-coverage")
+    return (
+        "If it was not meant, look at the last release and at what stands in front: requests of "
+        "the era that is gone are refused, or taken for something else."
     )
 
 
@@ -110,6 +122,14 @@ def rules(event: Event) -> list[str]:
         for key, said in told.items()
         if (ids := strings(event.details.get(key)))
     ]
+
+
+def _about(event: Event) -> str:
+    """The subject; a toolset with every era of which the same is told."""
+    eras = event.details.get("era")
+    if (event.subject or "").startswith("toolset:") and eras:
+        return f"Toolset ({label(str(eras))})"
+    return subject_words(event.subject)
 
 
 def subject_words(subject: str | None) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from driftwatch.alerts.text import count, duration, foreign, label, listed
+from driftwatch.alerts.text import count, duration, foreign, joined, label, listed
 from driftwatch.alerts.wording.doors import DOWN, ROOT, closed_door, down_words
 from driftwatch.alerts.wording.note import (
     Note,
@@ -77,7 +77,7 @@ def change(event: Event, voice: Voice) -> Note:
             *_folded(blocked),
             *gap_line(event.details),
         ),
-        items=_items(said),
+        items=(*_items(said), *_shown(event)),
         since=began(event),
         release=release(event.details),
         blocks=len(blocked),
@@ -98,24 +98,39 @@ def recovery(event: Event, voice: Voice) -> Note:
     check = check_of(event)
     down = down_words(check, event.before)
     lasted = duration(ended(event) - began(event))
-    again = "verified again" if state(event.after) == State.VERIFIED else f"as accepted: {words(event.after)}"
     blocked = strings(event.details.get("blocked"))
     lines = [
         f"{check}: {words(event.before)} -> {words(event.after)}",
         f"It lasted {lasted}: {voice.during(began(event), ended(event))}.",
     ]
     if blocked:
-        # Without their number: a full probe in between found more of them than the probe that alerted.
         lines.append("What was not checked because of it can be checked again.")
+    lines += _over_with_it(event)
     return Note(
         server=event.server,
         level=event.level,
-        phrase=f"back after {lasted}" if down else f"{check} {again} after {lasted}",
-        tally="back" if down else "recovered",
+        phrase=f"back after {lasted}" if down else f"{check} {_again(event, lasted)}",
+        tally="back" if down else _again_tally(event),
         lines=tuple(lines),
         release=release(event.details),
         alike=_alike(event, (lasted,)),
     )
+
+
+def _again(event: Event, lasted: str) -> str:
+    """How a check came out of it that is well again, or as it was accepted."""
+    match state(event.after):
+        case State.VERIFIED:
+            return f"verified again after {lasted}"
+        case State.NOT_CHECKED:
+            was = TALLY.get(state(event.before), "changed")
+            return f"no longer {was} after {lasted} - not checked, as before"
+        case _:
+            return f"{words(event.after)} again, as accepted, after {lasted}"
+
+
+def _again_tally(event: Event) -> str:
+    return "recovered" if state(event.after) == State.VERIFIED else "as accepted again"
 
 
 def blip(first: Event, last: Event, voice: Voice) -> Note:
@@ -154,6 +169,7 @@ def coverage_lost(event: Event, _voice: Voice) -> Note:
             f"The last known state, {words(event.before)}, may be stale.",
             *gap_line(event.details),
         ),
+        items=_shown(event),
         blocks=len(strings(event.details.get("blocked"))),
         since=began(event),
         release=release(event.details),
@@ -176,6 +192,7 @@ def coverage_back(event: Event, voice: Voice) -> Note:
         lines=(
             f"{check}: {words(event.before)} -> {words(event.after)}",
             f"It was not checked for {lasted}, since {voice.at(began(event))}.",
+            *_over_with_it(event),
         ),
         release=release(event.details),
     )
@@ -293,6 +310,31 @@ def _folded(blocked: Sequence[str]) -> tuple[str, ...]:
         return ()
     verb = "is" if len(blocked) == 1 else "are"
     return (f"{count(len(blocked), 'check')} {verb} not checked because of it.",)
+
+
+def _shown(event: Event) -> tuple[str, ...]:
+    """What is seen only because of it, such as how a shut door refuses; the worst first."""
+    rank = {State.FAILED.value: 0, State.OBSERVED_RISK.value: 1}
+    results = _objects(event.details.get("shown"))
+    return tuple(map(_one_shown, sorted(results, key=lambda each: rank.get(str(each.get("state")), 2))))
+
+
+def _one_shown(result: Mapping[str, Json]) -> str:
+    check, said = label(str(result.get("check"))), _said("", _findings(result))
+    what = f"{check} {TALLY.get(str(result.get('state')), 'changed')}"
+    if not said:
+        return what
+    return f"{what}: {said[0]}" + (f" (+{len(said) - 1} more)" if len(said) > 1 else "")
+
+
+def _over_with_it(event: Event) -> tuple[str, ...]:
+    """What was seen only because of it ends with it."""
+    bad = [
+        f"{label(str(result.get('check')))} {TALLY.get(str(result.get('state')), 'changed')}"
+        for result in _objects(event.details.get("shown"))
+        if result.get("state") in {State.FAILED, State.OBSERVED_RISK}
+    ]
+    return (f"Over with it: {joined(bad)}.",) if bad else ()
 
 
 def _affected(findings: Sequence[Mapping[str, Json]], *, everyone: bool) -> str | None:

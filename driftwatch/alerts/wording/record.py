@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from driftwatch.alerts.text import count, foreign, joined, label, listed
+from driftwatch.alerts.text import count, duration, foreign, joined, label, listed
 from driftwatch.alerts.wording.calm import subject_words, value_words
-from driftwatch.alerts.wording.note import Note, Voice, span, strings, time_of
+from driftwatch.alerts.wording.note import Note, Voice, began, span, strings, time_of
 from driftwatch.model import Event, Json, State
 
 
@@ -20,7 +20,9 @@ def blip(event: Event, _voice: Voice) -> Note:
     """A change that was gone before it was confirmed."""
     sightings = event.details.get("sightings")
     often = f", seen {count(sightings, 'time')}" if isinstance(sightings, int) else ""
-    return _note(event, f"{subject_words(event.subject)} {value_words(event.after)} for a moment{often}")
+    lasted = duration(event.at - began(event))
+    what = f"{subject_words(event.subject)} {value_words(event.after)}"
+    return _note(event, f"{what} for {lasted}{often} and not confirmed")
 
 
 def rebased(event: Event, _voice: Voice) -> Note:
