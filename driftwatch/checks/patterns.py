@@ -12,8 +12,9 @@ MAX_PATTERN = 10_000
 """Characters that are looked at; a longer pattern is taken as it is."""
 
 _BRACES = re.compile(r"\{(\d+)(?:(,)(\d*))?\}")
-_GROUP = re.compile(r"\?(?:[:=!]|<[=!]|[ims]*(?:-[ims]*)?:)")
+_GROUP = re.compile(r"\?(?:[:=!]|<[=!]|(?:[ims]+(?:-[ims]*)?|-[ims]+):)")
 _NAMED = re.compile(r"\?<([^>]*)>")
+_REFERENCE = re.compile(r"<([^<>]+)>")
 _ESCAPE = re.compile(
     r"u(?P<high>[dD][89abAB][0-9a-fA-F]{2})\\u(?P<low>[dD][c-fC-F][0-9a-fA-F]{2})"
     r"|u(?P<unit>[0-9a-fA-F]{4})|u\{(?P<point>[0-9a-fA-F]+)\}|x(?P<byte>[0-9a-fA-F]{2})"
@@ -47,6 +48,9 @@ class _Reader:
     at: int = 0
     open: list[bool] = field(default_factory=list)
     """For each group that is open, whether it may be repeated."""
+    names: set[str] = field(default_factory=set)
+    wanted: set[str | None] = field(default_factory=set)
+    """The names of the groups that are referred to; None for a reference without a name."""
 
     def read(self) -> None:
         """Raises _UnreadableError."""
@@ -73,8 +77,15 @@ class _Reader:
                 repeatable = self.open.pop()
             elif sign == "\\":
                 repeatable = self._escape() not in ("b", "B")
+        self._end()
+
+    def _end(self) -> None:
         if self.open:
             raise _UnreadableError("has a ( without its end")
+        escaped = any("\\" in name for name in self.names)
+        # Without a name anywhere, \k is a k.
+        if self.names and not escaped and not self.wanted <= self.names:
+            raise _UnreadableError("has a \\k for a group that is not there")
 
     def _quantifier(self) -> str | None:
         """Steps over a quantifier."""
@@ -100,6 +111,8 @@ class _Reader:
             raise _UnreadableError(f"has {sign}, which {_FOREIGN}", foreign=True)
         if known.re is _NAMED and not _is_name(known[1]):
             raise _UnreadableError(f"has a group named {known[1][:20]!r}, which is no name")
+        if known.re is _NAMED:
+            self.names.add(known[1])
         self.open.append(known.group() not in ("?<=", "?<!"))
         self.at = known.end()
 
@@ -109,11 +122,9 @@ class _Reader:
         if escape is None:
             raise _UnreadableError("ends with a backslash")
         self.at = escape.end()
-        if escape["other"] == "k" and (names := _names(self.pattern)):
-            name = re.compile(r"<([^>]*)>").match(self.pattern, self.at)
-            if name is None or (name[1] not in names and "\\" not in name[1]):
-                raise _UnreadableError("has a \\k for a group that is not there")
-            self.at = name.end()
+        if escape["other"] == "k":
+            name = _REFERENCE.match(self.pattern, self.at)
+            self.wanted.add(name[1] if name else None)
         return escape.group()[0]
 
     def _members(self) -> None:
@@ -168,10 +179,6 @@ def _point(escape: re.Match[str]) -> int | None:
     if kind == "other":
         return _CONTROLS.get(escape["other"], ord(escape["other"]))
     return int(escape[kind], _NUMBERS[kind]) if kind in _NUMBERS else None
-
-
-def _names(pattern: str) -> set[str]:
-    return {match[1] for match in re.finditer(r"\(\?<([^=!>][^>]*)>", pattern)}
 
 
 def _is_name(name: str) -> bool:
