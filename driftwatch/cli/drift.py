@@ -79,7 +79,7 @@ def accept(
     reason: Annotated[str, typer.Option(help="Why; it is kept with the event.")],
     as_json: JsonOption = False,
 ) -> None:
-    """Make a server's current toolset the baseline, or the protocol revision that it speaks now.
+    """Make a server's toolset or revision the baseline.
 
     The fingerprint says which list was read: where the server shows another one by now, nothing is accepted.
     """

@@ -73,6 +73,9 @@ def test_a_long_and_restless_history_is_read_back_as_it_was_applied(store: Store
         (35, replace(HEALTHY, leaf="two", ends=START + timedelta(days=90)), FULL),
         *((1, HEALTHY.offering(word), LIGHT) for word in ("abcd", "abc") * 12),
         (14, HEALTHY, FULL),
+        (3, HEALTHY.speaking("2026-07-28", "2025-06-18", "2025-11-25"), FULL),
+        (4, HEALTHY.speaking("2026-07-28", "2025-11-25"), FULL),
+        (1, HEALTHY, FULL),
     ]
     for times, view, depth in shown:
         for _ in range(times):
@@ -83,6 +86,7 @@ def test_a_long_and_restless_history_is_read_back_as_it_was_applied(store: Store
                 assert reader.memory("api") == timeline.memory
     kinds = {event.kind for event in timeline.events}
     assert {"flapping", "unsettled", "settled", "era_changed", "toolset_changed", "tls_renewed"} <= kinds
+    assert "revision_changed" in kinds
 
 
 def test_a_first_look_at_a_server_that_is_down_is_read_back(store: Store) -> None:
