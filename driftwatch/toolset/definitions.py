@@ -6,7 +6,7 @@ from driftwatch.model import Json
 from driftwatch.toolset.canonical import canonical, written_alike
 from driftwatch.toolset.change import BREAKING, COSMETIC, Difference
 from driftwatch.toolset.parts import PARTS, compare_part
-from driftwatch.toolset.sameness import Sameness, spelled
+from driftwatch.toolset.sameness import Sameness
 from driftwatch.toolset.schema.compare import dialect
 from driftwatch.toolset.schema.excerpt import excerpt
 from driftwatch.toolset.schema.views import Allowance
@@ -60,7 +60,7 @@ class Definitions:
         sameness = Sameness()
         if member in _SCHEMAS:
             before, after = excerpt(before, after, sameness)
-        was, now = spelled(before), spelled(after)
+        was, now = sameness.spelled(before), sameness.spelled(after)
         if was is None or now is None:
             return self._compared(member, before, after, sameness)
         key = member, was, now

@@ -24,13 +24,20 @@ def spelled(value: Json) -> bytes | None:
 class Sameness:
     """The memory of one comparison: what was found about pairs of objects and arrays, by identity."""
 
-    __slots__ = ("_changed", "_same", "_whole")
+    __slots__ = ("_changed", "_same", "_spelled", "_whole")
 
     def __init__(self) -> None:
         # The values are kept with the answer, so that no other value takes their identity.
         self._changed: dict[tuple[int, int], tuple[frozenset[str], Json, Json]] = {}
         self._same: dict[tuple[int, int], tuple[bool, Json, Json]] = {}
+        self._spelled: dict[int, tuple[bytes | None, Json]] = {}
         self._whole = _WHOLE
+
+    def spelled(self, value: Json) -> bytes | None:
+        """What the function of this name says of an object or array, which is written once."""
+        if id(value) not in self._spelled:
+            self._spelled[id(value)] = spelled(value), value
+        return self._spelled[id(value)][0]
 
     def alike(self, one: Json, other: Json) -> bool:
         """True when both are written alike. May miss (``1`` and ``1.0``, what is too deep) and never errs."""
@@ -64,28 +71,25 @@ class Sameness:
         return names
 
     def _compare(self, one: dict[str, Json], other: dict[str, Json]) -> frozenset[str]:
-        differing = one.keys() ^ other.keys()
+        differing = set() if one.keys() == other.keys() else one.keys() ^ other.keys()
         inner = []
         for name, member in one.items():
-            if name not in differing:
+            if name in other:
                 twin, kind = other[name], type(member)
-                if kind is type(twin) and kind in CONTAINERS:
-                    inner.append(name)
-                elif kind is not type(twin) or member != twin:
+                if kind is not type(twin):
                     differing.add(name)
+                elif kind in CONTAINERS:
+                    inner.append(name)
+                elif member != twin:
+                    differing.add(name)
+        if inner and self._whole:
+            whole = [name for name in inner if one[name] != other[name]]
+            self._whole -= bool(whole)
+            differing.update(whole)
+            inner = [name for name in inner if name not in differing]
+            written = spelled([one[name] for name in inner]) if inner else None
+            if written is not None and written == spelled([other[name] for name in inner]):
+                inner = []
         if inner:
-            differing |= self._compare_containers(one, other, inner)
+            differing.update([name for name in inner if not self.alike(one[name], other[name])])
         return frozenset(differing)
-
-    def _compare_containers(self, one: dict[str, Json], other: dict[str, Json], names: list[str]) -> set[str]:
-        """Those of the names under which objects or arrays stand that are not alike."""
-        differing: set[str] = set()
-        if self._whole:
-            differing.update([name for name in names if one[name] != other[name]])
-            self._whole -= bool(differing)
-            names = [name for name in names if name not in differing]
-            written = spelled([one[name] for name in names])
-            if written is not None and written == spelled([other[name] for name in names]):
-                return differing
-        differing.update([name for name in names if not self.alike(one[name], other[name])])
-        return differing

@@ -73,7 +73,7 @@ def rewording(before: str, after: str) -> str:
         return f"{quote(before)} -> {quote(after)}"
     start = _common(before, after)
     rest = min(len(before), len(after)) - start
-    tail = _common(before[::-1], after[::-1], rest)
+    tail = _common(before[::-1], after[::-1], rest) if rest else 0
     old, new = before[start : len(before) - tail], after[start : len(after) - tail]
     if not old.strip():
         return f"gained {_excerpt(new.strip())}"

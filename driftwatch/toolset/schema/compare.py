@@ -11,7 +11,7 @@ from driftwatch.toolset.canonical import same
 from driftwatch.toolset.change import COMPATIBLE, Difference
 from driftwatch.toolset.sameness import Sameness
 from driftwatch.toolset.schema.forms import compare_forms
-from driftwatch.toolset.schema.keywords import known
+from driftwatch.toolset.schema.keywords import KNOWN
 from driftwatch.toolset.schema.ledger import INPUT, Effect, Ledger, Side
 from driftwatch.toolset.schema.limits import LIMITS, compare_limits
 from driftwatch.toolset.schema.properties import PROPERTIES, compare_properties
@@ -81,9 +81,8 @@ def _compare_place(pair: Pair, work: Work) -> None:
     if changed <= REMARKS:
         return
     compare_malformed(old, new, pair, work)
-    unknown = [name for name in changed if not known(name)]
-    if unknown:
-        compare_keywords(old, new, sorted(unknown), pair, work)
+    if not changed <= KNOWN:
+        compare_keywords(old, new, sorted(changed - KNOWN), pair, work)
     if not compare_forms(old, new, changed, pair, work):
         _compare_demands(old, new, changed, pair, work)
 

@@ -24,7 +24,7 @@ def excerpt(old: Json, new: Json, sameness: Sameness) -> tuple[Json, Json]:
     required = old.get("required", [])
     if (
         "required" in changed
-        or malformed("required", required)
+        or malformed({"required": required})
         or not INDIRECT.isdisjoint(old.keys() | new.keys())
     ):
         return old, new
@@ -32,10 +32,10 @@ def excerpt(old: Json, new: Json, sameness: Sameness) -> tuple[Json, Json]:
     if not DEFINITIONS.isdisjoint(changed):
         alike = frozenset(name for name in alike if not _may_point(ours[name]))
     texts = _TEXTS - changed
-    if not (alike or texts.intersection(old)) or points_elsewhere(old):
+    if not (alike or texts.intersection(old)) or points_elsewhere(old, sameness):
         return old, new
     after = _without(alike, texts, new)
-    return (old, new) if points_elsewhere(after) else (_without(alike, texts, old), after)
+    return (old, new) if points_elsewhere(after, sameness) else (_without(alike, texts, old), after)
 
 
 def _without(alike: frozenset[str], texts: frozenset[str], schema: dict[str, Json]) -> dict[str, Json]:

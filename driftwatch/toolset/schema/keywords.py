@@ -67,6 +67,7 @@ _LIST = (list,)
 _OBJECT = (dict,)
 _SCHEMA = (dict, bool)
 _TEXT = (str,)
+_ONLY_TEXT = {str}
 
 _SHAPES: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(
@@ -97,22 +98,21 @@ _SHAPES: dict[str, tuple[type, ...]] = {
 """The JSON types that a rule's value may have, draft-04 to 2020-12."""
 
 
-def malformed(keyword: str, value: Json) -> bool:
-    """True when a rule has a value that no draft gives it."""
-    shapes = _SHAPES.get(keyword)
-    if shapes is None:
-        return False
-    kind = type(value)  # no subclass: true is no number
-    if kind not in shapes:
-        return True
-    return kind is list and keyword in {"required", "type"} and any(type(item) is not str for item in value)
+_OF_NAMES = frozenset({"required", "type"})
+"""The rules whose arrays are of strings."""
+
+KNOWN = frozenset({*_SHAPES, "const", *NOTES}) - frozenset(_REMARKS)
+"""The keywords that have a comparison of their own, or need none because they only give structure."""
 
 
-def malformed_keywords(schema: dict[str, Json]) -> list[str]:
-    """The names of the rules that are malformed."""
-    return [name for name, value in schema.items() if name in _SHAPES and malformed(name, value)]
-
-
-def known(keyword: str) -> bool:
-    """True for a keyword that has a comparison of its own, or needs none because it only gives structure."""
-    return keyword in _SHAPES or keyword == "const" or (keyword in NOTES and keyword not in _REMARKS)
+def malformed(schema: dict[str, Json]) -> list[str]:
+    """The names of the rules of a schema that have a value no draft gives them."""
+    return [
+        name
+        for name, value in schema.items()
+        if name in _SHAPES
+        and (
+            type(value) not in _SHAPES[name]  # no subclass: true is no number
+            or (name in _OF_NAMES and type(value) is list and not {*map(type, value)} <= _ONLY_TEXT)
+        )
+    ]

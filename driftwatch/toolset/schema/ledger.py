@@ -56,7 +56,7 @@ class Side:
 
     def kind(self, name: str) -> str:
         """The kind of change, a key of KINDS."""
-        return self.kinds.get(name) or f"{self.prefix}{name}"
+        return self.kinds.get(name) or self.prefix + name
 
 
 INPUT = Side(

@@ -38,10 +38,7 @@ class _Property:
         self.view = document.view(schema, pointer)
         text = self.view.keywords.get("description")
         self.description = text.strip() if isinstance(text, str) else ""
-
-    @cached_property
-    def kinds(self) -> frozenset[str] | None:
-        return kinds(self.view)
+        self.kinds = kinds(self.view)
 
     @cached_property
     def demands(self) -> str:
@@ -71,13 +68,12 @@ def compare_properties(old: View, new: View, pair: Pair, work: Work) -> None:
         if name not in theirs:
             pointer = old.at_property(name)
             dropped[name] = _Property(name, ours[name], pointer, work.old, required=name in required)
-            continue
-        pointer = new.at_property(name)
-        if name not in ours:
+        elif name not in ours:
+            pointer = new.at_property(name)
             added[name] = _Property(name, theirs[name], pointer, work.new, required=name in now_required)
         else:
-            both = Pair(ours[name], old.at_property(name), theirs[name], pointer, pair.below(name))
-            work.push_changed(both)
+            places = old.at_property(name), new.at_property(name)
+            work.push_changed(Pair(ours[name], places[0], theirs[name], places[1], pair.below(name)))
     for one, other in _renamed(dropped, added, work):
         del dropped[one.name], added[other.name]
         _compare_renamed(one, other, pair, work)

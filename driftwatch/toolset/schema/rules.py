@@ -5,7 +5,7 @@ from collections import Counter
 from driftwatch.model import Json
 from driftwatch.toolset.canonical import same
 from driftwatch.toolset.schema.essence import essence
-from driftwatch.toolset.schema.keywords import malformed_keywords
+from driftwatch.toolset.schema.keywords import malformed
 from driftwatch.toolset.schema.ledger import ABSENT, Effect
 from driftwatch.toolset.schema.views import ANYTHING, Document, View, escape, names
 from driftwatch.toolset.schema.work import Pair, Work
@@ -157,11 +157,11 @@ def _object(of: Json) -> dict[str, Json]:
 
 def compare_malformed(old: View, new: View, pair: Pair, work: Work) -> None:
     """Note, and take out, keywords whose value is of no shape that JSON Schema knows."""
-    broken = {*malformed_keywords(old.keywords), *malformed_keywords(new.keywords)}
+    broken = malformed(old.keywords) + malformed(new.keywords)
     if not broken:
         return
     subject = work.ledger.side.of(pair.path)
-    for keyword in sorted(broken):
+    for keyword in sorted(set(broken)):
         before, after = (view.keywords.get(keyword, ABSENT) for view in (old, new))
         if before is ABSENT or after is ABSENT or not same(before, after):
             pointer = (new if after is not ABSENT else old).at(keyword)

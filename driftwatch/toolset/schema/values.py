@@ -61,8 +61,7 @@ def compare_types(
     if not change.moved:
         return frozenset(), True
     pointer = (new if "type" in new.keywords or "type" not in old.keywords else old).at("type")
-    values = _named(before), _named(after)
-    ledger.note(change.kind, change.effect, f"{subject} {change.said}", pointer, values)
+    ledger.note(change.kind, change.effect, f"{subject} {change.said}", pointer, change.values)
     return change.moved, change.remains
 
 
@@ -73,6 +72,8 @@ class _TypeChange(NamedTuple):
     """The types lost or gained."""
     remains: bool
     """True when values of any type but null are as they were."""
+    values: tuple[Json, Json]
+    """The types before and after."""
     kind: str
     effect: Effect
     said: str
@@ -85,7 +86,8 @@ def _type_change(before: frozenset[str] | None, after: frozenset[str] | None, mu
     gained = frozenset(kind for kind in theirs if not _accepts(before, kind))
     kept = (ours - lost) | (theirs - gained)
     remains = not (lost and gained) or bool(kept - {"null"})
-    return _TypeChange(lost | gained, remains, *_type_change_words(before, after, lost, gained, must))
+    values = _named(before), _named(after)
+    return _TypeChange(lost | gained, remains, values, *_type_change_words(before, after, lost, gained, must))
 
 
 def _type_change_words(
@@ -124,8 +126,9 @@ def _named(of: frozenset[str] | None) -> Json:
     """The types as a schema would write them."""
     if of is None:
         return None
-    names = sorted(of, key=lambda kind: (kind == "null", kind))
-    return names[0] if len(names) == 1 else names
+    if len(of) == 1:
+        return next(iter(of))
+    return sorted(of, key=lambda kind: (kind == "null", kind))
 
 
 def _type_of(of: Json) -> str:

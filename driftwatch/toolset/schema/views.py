@@ -17,9 +17,12 @@ ANYTHING: dict[str, Json] = {}
 """The schema that accepts everything: what an absent schema and ``true`` mean."""
 
 UNIONS = ("anyOf", "oneOf")
+_COMBINATORS = ("allOf", *UNIONS)
 
-INDIRECT = frozenset({"$ref", "allOf", *UNIONS})
-_UNFOLDABLE = frozenset({"$ref", "$dynamicRef", "allOf", *UNIONS, "not", "if", "then", "else"})
+INDIRECT = frozenset({"$ref", *_COMBINATORS})
+_UNFOLDABLE = INDIRECT | {"$dynamicRef", "not", "if", "then", "else"}
+_NONE: dict[str, str] = {}
+"""The sources of a view that is one schema as it stands; never written to."""
 _STEPS = 64
 """References and combinators followed at one place."""
 _BRANCHES = 200
@@ -80,21 +83,22 @@ class Document:
     """Where it stands in its tool, such as ``/inputSchema``."""
     allowance: "Allowance"
     """When it is used up, references and combinations stay as they are."""
+    _resolved: dict[str, tuple[Json, str] | None] = field(default_factory=dict)
 
     def view(self, schema: Json, pointer: str, nested: int = 0) -> View:
         """The schema as a comparison sees it. Accepts anything."""
         if not isinstance(schema, dict):
             shape = "schema" if schema is True else "nothing" if schema is False else "junk"
             return View(pointer, shape=shape)
-        view = View(pointer, schema)
         if not self.allowance.spend() or INDIRECT.isdisjoint(schema):
-            return view
-        view.keywords = dict(schema)
+            return View(pointer, schema, _NONE)
+        view = View(pointer, dict(schema))
         seen: set[str] = set()
         for _ in range(_STEPS):
             if INDIRECT.isdisjoint(view.keywords):
                 break
-            if not (self._follow(view, seen) or _unwrap(view) or self._fold(view, nested)):
+            followed = "$ref" in view.keywords and self._follow(view, seen)
+            if not (followed or _unwrap(view) or self._fold(view, nested)):
                 break
         return view
 
@@ -102,6 +106,11 @@ class Document:
         """What a local reference points to, and where that is; None for any other reference."""
         if not isinstance(reference, str) or not (reference == "#" or reference.startswith("#/")):
             return None
+        if reference not in self._resolved:
+            self._resolved[reference] = self._resolve(reference)
+        return self._resolved[reference]
+
+    def _resolve(self, reference: str) -> tuple[Json, str] | None:
         node, pointer = self.root, self.pointer
         for step in unquote(reference).split("/")[1:]:
             name = step.replace("~1", "/").replace("~0", "~")
@@ -114,8 +123,15 @@ class Document:
             pointer += f"/{escape(name)}"
         return node, pointer
 
+    def definition(self, schema: Json) -> Json:
+        """The object that a schema is nothing but a reference to; any other schema itself."""
+        if type(schema) is not dict or len(schema) != 1 or "$ref" not in schema:
+            return schema
+        found = self.resolve(schema["$ref"])
+        return found[0] if found is not None and _declares(found[0]) else schema
+
     def _follow(self, view: View, seen: set[str]) -> bool:
-        found = self.resolve(view.keywords["$ref"]) if "$ref" in view.keywords else None
+        found = self.resolve(view.keywords["$ref"])
         if found is None:
             return False
         target, pointer = found
@@ -135,7 +151,7 @@ class Document:
             branches = view.keywords.get(union)
             if not isinstance(branches, list) or not 1 < len(branches) <= _BRANCHES or nested > _NESTED:
                 continue
-            if sum("properties" in item for item in branches if _stands_alone(item)) > 1:
+            if len([item for item in branches if _declares(item)]) > 1:
                 continue  # two objects are not one, and many unions are of objects
             pointer = view.at(union)
             views = [self.view(item, f"{pointer}/{index}", nested + 1) for index, item in enumerate(branches)]
@@ -152,8 +168,9 @@ class Document:
         return False
 
 
-def _stands_alone(schema: Json) -> bool:
-    return isinstance(schema, dict) and INDIRECT.isdisjoint(schema)
+def _declares(schema: Json) -> bool:
+    """True for an object with properties that stands alone."""
+    return isinstance(schema, dict) and "properties" in schema and INDIRECT.isdisjoint(schema)
 
 
 def escape(name: str) -> str:
@@ -176,7 +193,7 @@ def names(of: Json) -> list[str]:
 
 def _unwrap(view: View) -> bool:
     """Take in those schemas of an allOf, or of a union of one, that fit beside the view's own keywords."""
-    for combinator in ("allOf", *UNIONS):
+    for combinator in _COMBINATORS:
         branches = view.keywords.get(combinator)
         if not isinstance(branches, list) or (combinator != "allOf" and len(branches) != 1):
             continue
@@ -204,6 +221,10 @@ def _merge(view: View, schema: Json, pointer: str) -> bool:
         return True
     if not isinstance(schema, dict) or _clashes(view, schema):
         return False
+    if not view.keywords:  # as a rule: nothing but a reference
+        view.keywords.update(schema)
+        view.sources.update(dict.fromkeys(schema, pointer))
+        return True
     for name, item in schema.items():
         own = view.keywords.get(name)
         if name not in view.keywords:
@@ -237,24 +258,23 @@ def _folded(branches: list[View]) -> View | None:
         return None
     rules = [branch.rules for branch in branches]
     constants = [_constants(rule) for rule in rules]
-    if all(found is not None for found in constants):
+    if None not in constants:
         keywords: dict[str, Json] = {"enum": [item for found in constants for item in found or ()]}
         if all("type" in rule for rule in rules):
             keywords["type"] = _all_types(rules)
         return View(branches[0].pointer, keywords)
     if all(rule.keys() == {"type"} for rule in rules):
         return View(branches[0].pointer, {"type": _all_types(rules)})
-    others = [branch for branch, found in zip(branches, constants, strict=True) if found != [None]]
-    return _nullable(others[0]) if len(others) == 1 else None
+    others = [place for place, found in enumerate(constants) if found != [None]]
+    return _nullable(branches[others[0]], rules[others[0]]) if len(others) == 1 else None
 
 
 def _all_types(rules: list[dict[str, Json]]) -> list[str]:
     return list(dict.fromkeys(kind for rule in rules for kind in types(rule["type"])))
 
 
-def _nullable(branch: View) -> View | None:
-    """The branch, or null."""
-    rules = branch.rules
+def _nullable(branch: View, rules: dict[str, Json]) -> View | None:
+    """The branch, of these rules, or null."""
     if not _UNFOLDABLE.isdisjoint(rules):
         return None
     keywords = dict(branch.keywords)
@@ -264,12 +284,12 @@ def _nullable(branch: View) -> View | None:
         keywords["enum"] = [keywords.pop("const"), None]
     elif isinstance(rules.get("enum"), list):
         keywords["enum"] = [*rules["enum"], None]
-    return View(branch.pointer, keywords, dict(branch.sources))
+    return View(branch.pointer, keywords, branch.sources)
 
 
 def _constants(rules: dict[str, Json]) -> list[Json] | None:
     """The values of a schema that is nothing but constants (and their type); ``type: null`` is one."""
-    if rules.keys() == {"type"}:
+    if len(rules) == 1 and "type" in rules:
         return [None] if list(types(rules["type"])) == ["null"] else None
     if "const" in rules and rules.keys() <= {"type", "const"}:
         return [rules["const"]]

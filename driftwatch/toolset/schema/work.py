@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from driftwatch.model import Json
-from driftwatch.toolset.sameness import CONTAINERS, Sameness, spelled
+from driftwatch.toolset.sameness import CONTAINERS, Sameness
 from driftwatch.toolset.schema.ledger import Ledger
 from driftwatch.toolset.schema.views import Document
 
@@ -47,7 +47,7 @@ class Work:
     def __post_init__(self) -> None:
         old = self.old.root
         definitions = DEFINITIONS.isdisjoint(self.sameness.changed(old, self.new.root))
-        self._settled = None if definitions and not points_elsewhere(old) else _settled(old)
+        self._settled = None if definitions and not points_elsewhere(old, self.sameness) else _settled(old)
 
     def push(self, pair: Pair) -> None:
         """Compare this pair too, unless it cannot differ or was compared before."""
@@ -56,7 +56,10 @@ class Work:
 
     def push_changed(self, pair: Pair) -> None:
         """Compare this pair too, unless it was compared before (a definition used twice)."""
-        key = id(pair.old), id(pair.new)
+        old, new = pair.old, pair.new
+        if pair.path:  # the root is read in its own way
+            old, new = self.old.definition(old), self.new.definition(new)
+        key = id(old), id(new)
         if key not in self.seen:
             self.seen[key] = pair
             self.todo.append(pair)
@@ -78,9 +81,9 @@ class Work:
         return self._settled is None or type(item) not in CONTAINERS or id(item) in self._settled
 
 
-def points_elsewhere(schema: Json) -> bool:
+def points_elsewhere(schema: Json, sameness: Sameness) -> bool:
     """True when a schema has references that do not lead to its definitions; errs on this side."""
-    written = spelled(schema)
+    written = sameness.spelled(schema)
     return written is None or _ELSEWHERE.search(written) is not None
 
 
