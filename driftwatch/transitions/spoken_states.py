@@ -112,7 +112,7 @@ def _loses(state: SubjectState, before: str | None) -> bool:
     if state.subject == revision_subject(Era.MODERN):
         return not set(old) <= set(new)
     unknown = not set(new) <= set(KNOWN_REVISIONS)
-    return old != new and (unknown or max(map(position, new)) < max(map(position, old), default=0))
+    return old != new and (unknown or max(map(position, new), default=0) < max(map(position, old), default=0))
 
 
 def _eras_verdict(ledger: Ledger, step: Step) -> Verdict:

@@ -1,5 +1,6 @@
 """Subjects and their values: short strings that are persisted and compared for equality."""
 
+import re
 from collections.abc import Iterable, Mapping
 
 from driftwatch.model import Era, Result, State, SurfaceSummary, position
@@ -39,6 +40,9 @@ ERA_COVERAGE = "mcp/era-coverage"
 
 ERAS_DIFFER = f"{State.OBSERVED_RISK}:eras-differ"
 """The value of mcp/era-coverage where the lists of two eras are not the same."""
+
+_ODD = re.compile(r"[^!-*,-~]")
+"""What stands in no revision's name: it could not be stored, or not be typed, or has a meaning in a value."""
 
 _LONGEST_REVISION = 40
 _MOST_REVISIONS = 16
@@ -121,8 +125,12 @@ def eras_of(value: str) -> frozenset[Era]:
 def revisions_value(surface: SurfaceSummary) -> str:
     """``2025-11-25``, or ``2025-11-25+2026-07-28`` where a list is offered: oldest first."""
     told = (surface.revision, *surface.supported_versions)
-    spoken = {revision[:_LONGEST_REVISION].replace("+", " ") for revision in told}
+    spoken = {_ODD.sub(_escaped, revision[:_LONGEST_REVISION]) for revision in told}
     return "+".join(sorted(spoken, key=lambda revision: (position(revision), revision))[:_MOST_REVISIONS])
+
+
+def _escaped(odd: re.Match[str]) -> str:
+    return f"\\u{ord(odd[0]):04x}"
 
 
 def revisions_of(value: str | None) -> tuple[str, ...]:

@@ -4,6 +4,8 @@ from dataclasses import replace
 from datetime import timedelta
 from itertools import cycle
 
+import pytest
+
 from driftwatch.model import Era, EventKind, Level, Trigger
 from driftwatch.transitions import Policy, accept
 from tests.transitions.timeline import HEALTHY, START, Timeline, View
@@ -173,3 +175,19 @@ def test_a_loss_is_a_warning_and_a_gain_is_not() -> None:
     timeline.probes(3, NEWEST)
     levels = [event.level for event in timeline.of(EventKind.REVISION_CHANGED)]
     assert levels == [Level.WARNING, Level.INFO]
+
+
+@pytest.mark.parametrize(
+    ("revision", "value"),
+    [
+        ("20\ud80025", "20\\ud80025"),
+        ("1+1\x00 \u202e", "1\\u002b1\\u0000\\u0020\\u202e"),
+        ("x" * 50, "x" * 40),
+        ("", ""),
+    ],
+)
+def test_a_value_can_be_stored_and_typed_whatever_a_server_calls_its_revision(
+    revision: str, value: str
+) -> None:
+    timeline = begun(HEALTHY.offering("abc", Era.LEGACY).speaking(revision, era=Era.LEGACY))
+    assert timeline.value(SUBJECT) == value
