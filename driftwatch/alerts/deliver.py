@@ -122,12 +122,12 @@ def _attempt(
     service = services.instantiate(url)
     if service is None:
         return DeliveryOutcome.REJECTED, services.validate(url) or "Apprise cannot use this URL"
-    scheme = url.partition("://")[0].lower()
-    if scheme in _TAKES_HEADERS:
+    kinds: set[str] = service.schemas()  # not the URL's own scheme: it may be the service's web address
+    if kinds & _TAKES_HEADERS:
         service.headers[MESSAGE_HEADER] = message_id
     formats = library.NotifyFormat
     page = html is not None and service.resolve_format(formats.HTML) is formats.HTML
-    if not page and scheme in _READS_MARKDOWN:
+    if not page and kinds & _READS_MARKDOWN:
         title, body = _MARKDOWN.sub(r"\\\1", title), _MARKDOWN.sub(r"\\\1", body)
     box = library.Apprise(asset=service.asset)
     box.add(service)

@@ -14,6 +14,10 @@ READ_TIMEOUT_S = 15.0
 """How long a receiver may think, where its URL says nothing else; Apprise's four seconds make repeats."""
 
 
+_WEB = frozenset({"http", "https"})
+"""Under these Apprise has the addresses that some services give out themselves, such as Slack's webhooks."""
+
+
 def validate(url: str) -> str | None:
     """Why Apprise cannot use a URL, without any part of it but a well-formed scheme; None when it can."""
     scheme, separator, _ = url.partition("://")
@@ -22,12 +26,15 @@ def validate(url: str) -> str | None:
     shown = f"{scheme}://" if re.fullmatch(r"[A-Za-z0-9]{1,20}", scheme) else "its service"
     library = load()
     services = library.plugins.N_MGR
-    if scheme.lower() not in services:
+    web = scheme.lower() in _WEB
+    if scheme.lower() not in services and not web:
         return f"Apprise has no service for {shown}; see its list of services"
     if len(library.utils.parse.parse_urls(url)) > 1:
         return "more than one URL: give each a channel of its own"
     if instantiate(url) is not None:
         return None
+    if web:
+        return "Apprise knows no service by this web address; a webhook of your own is json:// or jsons://"
     if not services[scheme.lower()].enabled:
         return f"the service behind {shown} needs a Python package that is not installed"
     return f"Apprise cannot read this {shown} URL; compare it with the form in Apprise's documentation"

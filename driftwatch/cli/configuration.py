@@ -29,7 +29,7 @@ url = {url}
 
 # [[alert]]
 # name = "ops"
-# url = "${{SLACK_URL}}"        # any of Apprise's services: slack://..., mailto://..., json://...
+# url = "${{SLACK_URL}}"        # Slack's webhook address, or any of Apprise's services: mailto://..., json://...
 
 # [hook]
 # tokens = ["${{HOOK_TOKEN}}"]  # for `driftwatch deploy`, after every release

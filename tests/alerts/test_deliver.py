@@ -199,6 +199,12 @@ async def test_a_secret_that_the_receiver_throws_back_is_redacted(receiver: Any)
         ),
         ("json://a.example/x, json://b.example/y", "more than one URL: give each a channel of its own"),
         ("json://a.example/x,y", None),
+        ("https://hooks.slack.com/services/T1JJ3T3L2/A1BRTD4JD/TIiajkdnlazkcOXrIdevi7FQ", None),
+        ("https://discord.com/api/webhooks/1234567890/abcdefghijklmnop", None),
+        (
+            "https://hooks.example.com/secret",
+            "Apprise knows no service by this web address; a webhook of your own is json:// or jsons://",
+        ),
         ("slak://a/b/c", "Apprise has no service for slak://; see its list of services"),
         (
             "hooks.slack.com/services/x",
@@ -286,12 +292,19 @@ async def test_slack_gets_plain_text_without_pictures_from_elsewhere(
     assert "*not bold* `code`" in json.dumps(payload)
 
 
+@pytest.mark.parametrize(
+    "url",
+    [
+        "discord://1234567890/abcdefghijklmnop",
+        "https://discord.com/api/webhooks/1234567890/abcdefghijklmnop",
+    ],
+)
 async def test_discord_shows_markdown_as_it_is_written(
-    receiver: Any, monkeypatch: pytest.MonkeyPatch
+    receiver: Any, monkeypatch: pytest.MonkeyPatch, url: str
 ) -> None:
     from apprise.plugins.discord import NotifyDiscord  # noqa: PLC0415 - slow, and only here
 
     monkeypatch.setattr(NotifyDiscord, "notify_url", f"http://127.0.0.1:{receiver.port}")
-    await send("discord://1234567890/abcdefghijklmnop", body="tool __init__ ||hidden|| `x`")
+    await send(url, body="tool __init__ ||hidden|| `x`")
 
     assert r"tool \_\_init\_\_ \|\|hidden\|\| \`x\`" in json.loads(receiver.received[0].body)["content"]
