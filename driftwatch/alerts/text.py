@@ -113,7 +113,9 @@ def moment(at: datetime, zone: tzinfo | None = None) -> str:
 
 
 def period(start: datetime, end: datetime, zone: tzinfo | None = None) -> str:
-    """``2026-11-02 08:00 to 10:14 UTC (09:00 to 11:14 Europe/Berlin)``."""
+    """``2026-11-02 08:00 to 10:14 UTC (09:00 to 11:14 Europe/Berlin)``; one time within a minute."""
+    if start.replace(second=0, microsecond=0) == end.replace(second=0, microsecond=0):
+        return moment(start, zone)
     first, last, place = start.astimezone(UTC), end.astimezone(UTC), _place(zone)
     told = f"{first:%Y-%m-%d %H:%M} to {_local(last, UTC, first)} UTC"
     if not place:

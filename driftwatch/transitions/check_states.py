@@ -38,6 +38,8 @@ from driftwatch.transitions.values import (
 
 _LEVELS = {State.FAILED: Level.ERROR, State.VERIFIED: Level.INFO}
 
+_COVERAGE = frozenset({EventKind.COVERAGE_LOST, EventKind.COVERAGE_BACK})
+
 _SEEN_AGAIN = frozenset({Outcome.STEADY, Outcome.BLIP, Outcome.SETTLED})
 
 
@@ -288,14 +290,15 @@ def _may_be_accepted(step: Step, causes: Causes) -> bool:
 def _verdict(ledger: Ledger, step: Step, result: Result, causes: Causes) -> Verdict:
     before, after = step.before.confirmed, step.after.confirmed
     state = state_of(after)
-    good = _is_good(after, step.before.accepted)
     incident = ledger.incident(step.before.subject)
     # What had failed before it was lost from sight recovers; what was only lost from sight is back.
     only_unseen = incident is None or state_of(incident.value) is State.NOT_CHECKED
+    # A rule that does not apply any more is broken no more.
+    inapplicable = after == NOT_APPLICABLE
+    good = _is_good(after, step.before.accepted) or (inapplicable and not only_unseen)
     # What could not be checked before either has another reason now: no news for anybody who has to act,
     # except where it hides others.
     unseen = state_of(before) is State.NOT_CHECKED is state
-    inapplicable = after == NOT_APPLICABLE
     quiet = unseen and result.check not in causes.blocks and not (good and incident)
     if state_of(before) is State.NOT_CHECKED is not state and only_unseen and (good or _is_shadow(result)):
         kind, level, good = EventKind.COVERAGE_BACK, Level.INFO, True
@@ -308,7 +311,9 @@ def _verdict(ledger: Ledger, step: Step, result: Result, causes: Causes) -> Verd
         kind, level = EventKind.COVERAGE_LOST, Level.INFO if inapplicable else Level.WARNING
     else:
         kind, level = EventKind.CHANGE, _LEVELS.get(result.state, Level.WARNING)
-    tracked = not quiet and not inapplicable
+    tracked = good or not (quiet or inapplicable)
+    # The eras or revisions that came or went are what is told of a rule that begins or ceases to apply.
+    follows = kind in _COVERAGE and NOT_APPLICABLE in {before, after}
     blocked = causes.blocks.get(result.check, ()) if state is not State.VERIFIED else _freed(ledger, result)
     shown = shown_by(ledger, step.after, causes)
     if not good:
@@ -318,7 +323,7 @@ def _verdict(ledger: Ledger, step: Step, result: Result, causes: Causes) -> Verd
         level=level,
         good=good,
         tracked=tracked,
-        alerts=not quiet,
+        alerts=not (quiet or follows),
         details={
             "result": result_json(result),
             "previous": step.before.detail or None,

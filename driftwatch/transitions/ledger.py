@@ -289,11 +289,10 @@ class Ledger:
         if place is None:
             return
         folded: dict[EventKind, list[Json]] = {EventKind.COVERAGE_BACK: [], EventKind.COVERAGE_LOST: []}
-        for number, event in enumerate(self._events):
+        for event in self._events:
             ends = (event.before, event.after)
-            if event.kind in folded and event.subject and NOT_APPLICABLE in ends and event.alerts:
+            if event.kind in folded and event.subject and NOT_APPLICABLE in ends:
                 folded[event.kind].append(event.subject.removeprefix("check:"))
-                self._events[number] = replace(event, alerts=False)
         era = self._events[place]
         details = {
             **era.details,

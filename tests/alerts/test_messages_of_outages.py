@@ -290,6 +290,11 @@ dw:1fdf6801
         ),
         (
             "failed:late",
+            "not_checked:not-applicable",
+            "timeouts/stream-buffering no longer failed after 2 h - the rule does not apply any more",
+        ),
+        (
+            "failed:late",
             "observed_risk:slow",
             "timeouts/stream-buffering observed risk (slow) again, as accepted, after 2 h",
         ),

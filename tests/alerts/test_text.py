@@ -159,6 +159,7 @@ def test_utc_is_not_said_twice(zone: ZoneInfo | None) -> None:
 
 def test_a_period_names_a_date_only_where_it_changes() -> None:
     start = datetime(2026, 11, 2, 22, 0, tzinfo=UTC)
+    assert period(start, start + timedelta(seconds=40)) == "2026-11-02 22:00 UTC"
     assert period(start, start + timedelta(minutes=30)) == "2026-11-02 22:00 to 22:30 UTC"
     assert period(start, start + timedelta(hours=3)) == "2026-11-02 22:00 to 2026-11-03 01:00 UTC"
     assert (

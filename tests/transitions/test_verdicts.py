@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from driftwatch.model import EventKind
+from driftwatch.model import EventKind, Level
 from driftwatch.transitions import check_subject
 from tests.transitions.timeline import HEALTHY, Timeline, View
 
@@ -100,10 +100,25 @@ def test_another_reason_for_not_checking_is_history_and_no_message() -> None:
     assert told("verified", "not_checked:a", "not_checked:b") == []
 
 
-def test_a_rule_that_ceases_to_apply_is_told_and_missed_by_nobody() -> None:
+def test_a_rule_that_ceases_to_apply_is_history_and_missed_by_nobody() -> None:
     timeline = Timeline()
     timeline.probe(HEALTHY)
     timeline.probes(3, HEALTHY.but(tool__name_charset="not_checked:not-applicable"))
-    assert timeline.alerts == ["info coverage_lost tool/name-charset verified -> not_checked:not-applicable"]
+    assert timeline.alerts == []
+    (event,) = timeline.of(EventKind.COVERAGE_LOST)
+    assert (event.level, event.subject) == (Level.INFO, "check:tool/name-charset")
+    assert timeline.memory
+    assert timeline.memory.incidents == {}
+
+
+def test_a_rule_that_does_not_apply_any_more_is_broken_no_more() -> None:
+    timeline = Timeline()
+    timeline.probe(HEALTHY)
+    timeline.probes(3, HEALTHY.but(tool__name_charset="failed:x"))
+    timeline.probes(3, HEALTHY.but(tool__name_charset="not_checked:not-applicable"))
+    assert timeline.alerts == [
+        "error change tool/name-charset verified -> failed:x",
+        "info recovery tool/name-charset failed:x -> not_checked:not-applicable",
+    ]
     assert timeline.memory
     assert timeline.memory.incidents == {}

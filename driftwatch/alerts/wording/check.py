@@ -124,7 +124,9 @@ def _again(event: Event, lasted: str) -> str:
             return f"verified again after {lasted}"
         case State.NOT_CHECKED:
             was = TALLY.get(state(event.before), "changed")
-            return f"no longer {was} after {lasted} - not checked, as before"
+            applies = code(event.after) != "not-applicable"
+            why = "not checked, as before" if applies else "the rule does not apply any more"
+            return f"no longer {was} after {lasted} - {why}"
         case _:
             return f"{words(event.after)} again, as accepted, after {lasted}"
 
