@@ -5,7 +5,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from driftwatch.checks.base import Found, NotChecked, Verdict, Verified, shown
 from driftwatch.evidence import Exchange, Metadata, Missing, is_bot_page
-from driftwatch.model import Json, Severity
+from driftwatch.model import Json, Severity, is_loopback
 
 SUCCESS = range(200, 300)
 CLIENT_ERRORS = range(400, 500)
@@ -125,7 +125,7 @@ def _of_place(looked: Metadata, tried: list[tuple[Metadata, Exchange]], resource
             Severity.HEADS_UP,
         )
     at = split(looked.url)
-    if at is not None and at.scheme == "http" and not _is_loopback(at):
+    if at is not None and at.scheme == "http" and not is_loopback(at.hostname or ""):
         yield _fault(
             "plain-http", "The metadata come over plain http.", "https", looked.url[:200], Severity.HEADS_UP
         )
@@ -178,11 +178,6 @@ def split(url: str) -> SplitResult | None:
     except ValueError:
         return None
     return parts if valid else None
-
-
-def _is_loopback(url: SplitResult) -> bool:
-    host = url.hostname or ""
-    return host in {"localhost", "::1"} or host.startswith("127.")
 
 
 def _fault(code: str, message: str, expected: str, measured: str, severity: Severity | None = None) -> Found:

@@ -37,7 +37,7 @@ from driftwatch.config.quantities import (
     parse_rate,
     parse_size,
 )
-from driftwatch.model import Json
+from driftwatch.model import Json, is_loopback
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,8 +323,7 @@ def _web_url(value: str, *, userinfo: bool) -> str:
 def is_in_clear(url: str) -> bool:
     """Whether what goes to a web address can be read on the way: plain http to another machine."""
     parts = urlsplit(url)
-    host = parts.hostname or ""
-    return parts.scheme == "http" and host not in {"localhost", "::1"} and not host.startswith("127.")
+    return parts.scheme == "http" and not is_loopback(parts.hostname or "")
 
 
 def _plain_url(value: str) -> str:

@@ -5,6 +5,7 @@ Nothing here does anything: these are the frozen values that travel along the ar
 """
 
 from driftwatch.model.events import Event, EventKind, Silence
+from driftwatch.model.hosts import is_loopback
 from driftwatch.model.numbers import integer
 from driftwatch.model.releases import DeployState, DeployVerdict, Release
 from driftwatch.model.reports import Certificate, Fingerprint, Report, SurfaceSummary
@@ -38,5 +39,6 @@ __all__ = [
     "SurfaceSummary",
     "Trigger",
     "integer",
+    "is_loopback",
     "position",
 ]

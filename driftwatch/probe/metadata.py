@@ -4,10 +4,10 @@ Shared by the probe that judges them and by the OAuth client that needs them. No
 """
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from driftwatch.evidence import Challenge, Metadata, Missing
+from driftwatch.model import is_loopback
 from driftwatch.probe import eras
 from driftwatch.probe.place import Place, place
 from driftwatch.probe.request import Read, Reply, Request
@@ -59,14 +59,6 @@ def document(url: str, label: str) -> Request:
         credential=False,
         extra=True,
     )
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a host is this machine, where plain http is no risk."""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
 
 
 def _places(resource: str, named: str | None, *, older: bool) -> Iterator[tuple[str, str, Missing | None]]:

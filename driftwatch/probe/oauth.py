@@ -14,7 +14,7 @@ from http import HTTPStatus
 from urllib.parse import quote_plus, urlsplit
 
 from driftwatch.evidence import Exchange
-from driftwatch.model import Json
+from driftwatch.model import Json, is_loopback
 from driftwatch.probe import challenge, eras, metadata, modern
 from driftwatch.probe.credential import Credential
 from driftwatch.probe.dialogue import Dialogue
@@ -227,7 +227,7 @@ def _safe(url: str, what: str) -> str:
         there = None
     if there is None:
         raise Unavailable(f"{what} has no usable URL: give token_url")
-    if there.scheme != "https" and not metadata.is_loopback(there.host):
+    if there.scheme != "https" and not is_loopback(there.host):
         raise Unavailable(f"{what} is plain http: no secret goes there")
     return url
 
