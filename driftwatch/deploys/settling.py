@@ -143,6 +143,12 @@ class Progress:
         return any(self.before.get(subject, pair) != pair for subject, pair in self.latest.items())
 
     @property
+    def differs(self) -> bool:
+        """Whether reads showed several lists, or met instances that speak otherwise."""
+        spoken = (self.eras, *self.revisions.values())
+        return self.in_doubt or len(self.answers) > 1 or any(len(values) > 1 for values in spoken)
+
+    @property
     def drifted(self) -> dict[str, tuple[str, str]]:
         """What was accepted and what the latest answer shows instead, by subject."""
         return {
@@ -206,7 +212,7 @@ def phase(progress: Progress, rules: Rules, now: datetime, *, pending: bool = Fa
         return Phase.READING
     if not progress.latest:
         return Phase.LOST
-    return Phase.UNSETTLED if len(progress.answers) > 1 or progress.in_doubt else Phase.UNSURE
+    return Phase.UNSETTLED if progress.differs else Phase.UNSURE
 
 
 def next_read(progress: Progress, rules: Rules, now: datetime) -> datetime:

@@ -140,3 +140,9 @@ def test_a_read_that_is_shown_several_lists_agrees_with_nothing() -> None:
     assert progress.spoken(TOOLS) == {"a": 3, "b": 1}
     assert ends(progress) is Phase.READING
     assert ends(progress, 300) is Phase.UNSETTLED
+
+
+def test_reads_that_met_other_revisions_have_not_settled_when_the_time_is_up() -> None:
+    spoken = {"revision:legacy": {"2025-11-25": 2, "2025-06-18": 1}}
+    assert ends(replace(read("aa"), revisions=spoken), after=301) is Phase.UNSETTLED
+    assert ends(read("aa"), after=301) is Phase.UNSURE
