@@ -300,4 +300,6 @@ def test_a_new_revision_is_written_from_the_models(
         migrations.write(connection, "lease a channel")
     engine.dispose()
     written = (folder / "versions" / f"{NEXT}_lease_a_channel.py").read_text()
+    assert written.startswith('"""Lease a channel."""')
     assert "batch_op.add_column(sa.Column('claimed_until', columns.Moment(), nullable=True))" in written
+    assert "#" not in written

@@ -1,4 +1,10 @@
-"""${message}."""
+<%!
+def own(upgrades):
+    """The statements without Alembic's remarks around them."""
+    lines = [line for line in upgrades.splitlines() if not line.lstrip().startswith("# ###")]
+    return "\n".join(lines).strip()
+%>\
+"""${message[:1].upper()}${message[1:]}."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -10,4 +16,4 @@ down_revision = ${repr(down_revision)}
 
 
 def upgrade() -> None:
-    ${upgrades if upgrades else "pass"}
+    ${own(upgrades or "") or "pass"}
