@@ -7,7 +7,7 @@ from datetime import datetime
 
 from driftwatch.model import Event, EventKind, Json, Level, Report
 from driftwatch.transitions.changes import Changes, ConfirmProbe, Interval
-from driftwatch.transitions.confirmation import Outcome, Step, departures, is_told, unblocked
+from driftwatch.transitions.confirmation import Outcome, Step, calmed, departures, is_told, unblocked
 from driftwatch.transitions.incidents import Incidents, stable_id
 from driftwatch.transitions.memory import Incident, Memory, Policy, SubjectState, TlsNotice
 from driftwatch.transitions.values import NOT_APPLICABLE, check_subject
@@ -210,9 +210,9 @@ class Ledger:
 
     def settle_along(self, step: Step, verdict: Verdict) -> None:
         """Tell of a subject what another one has just settled on, in the same words."""
-        event = self._id(EventKind.SETTLED, step.before.subject)
-        self.stretch(step.before, step.after.confirmed, step.after.confirmed_since, event)
-        self.settle(step, verdict)
+        event, after = self._id(EventKind.SETTLED, step.before.subject), calmed(step.after)
+        self.stretch(step.before, after.confirmed, after.confirmed_since, event)
+        self.settle(replace(step, after=after), verdict)
 
     def unsettle(self, step: Step, *, tracked: bool, alerts: bool) -> None:
         """Tell that answers take turns although none of them is ever confirmed."""

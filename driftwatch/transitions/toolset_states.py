@@ -78,9 +78,14 @@ def observe_toolset(ledger: Ledger, observation: ToolsetObservation) -> None:
 
 def _awaits_another(ledger: Ledger, state: SubjectState, pair: str) -> bool:
     """Whether another surface has not settled on this very list yet: one change is one message."""
+    before = ledger.memory.states
     return not state.flapping and any(
-        other.flapping and not is_told(other) and pair in {other.confirmed, *known_values(other)}
+        other.flapping
+        and before[other.subject].flapping
+        and not is_told(other)
+        and pair in {other.confirmed, *known_values(other)}
         for other in _surfaces(ledger, state.subject)
+        if other.subject in before
     )
 
 

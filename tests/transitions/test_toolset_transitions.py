@@ -410,3 +410,16 @@ class TestTwoSurfaces:
             ["warning", "settled", MODERN],
             ["warning", "settled", LEGACY],
         ]
+
+    def test_both_flap_and_settle_in_one_run(self) -> None:
+        timeline = Timeline()
+        timeline.probes(2, self.BOTH)
+        other = self.BOTH.offering("abcd").offering("abcd", Era.LEGACY)
+        for view in (other, self.BOTH, other, self.BOTH, other, self.BOTH):
+            timeline.probes(12, view)  # a loss takes five minutes
+        timeline.probes(20, self.BOTH)
+        flapping, settled = timeline.of(EventKind.FLAPPING), timeline.of(EventKind.SETTLED)
+        assert [len({event.run for event in events}) for events in (flapping, settled)] == [1, 1]
+        assert (
+            {event.subject for event in flapping} == {event.subject for event in settled} == {MODERN, LEGACY}
+        )
