@@ -145,7 +145,7 @@ def test_a_check_that_flaps(event: Any, message: Message) -> None:
             )
         )
         == """\
-[driftwatch] api-prod: transport/endpoint is flapping - 4 changes in 6 h
+[driftwatch] api-prod: up and down in turn - 4 changes in 6 h
 
 transport/endpoint: verified <-> failed (http-5xx), 4 changes in 6 h
 Every change is recorded. The next message about it comes when 12 probes in a row agree, or for a new value.
@@ -171,7 +171,7 @@ def test_a_check_that_has_settled_badly(event: Any, message: Message) -> None:
             )
         )
         == """\
-[driftwatch] api-prod: transport/endpoint has settled: failed (refused)
+[driftwatch] api-prod: steady again: down - connection refused
 
 transport/endpoint: steady again, failed (refused)
 Nothing listens there: the connection was refused.

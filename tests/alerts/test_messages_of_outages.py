@@ -313,3 +313,12 @@ def test_a_title_says_in_what_a_recovery_ends(
         duration_s=7200.0,
     )
     assert message(told).splitlines()[0] == f"[driftwatch] api-prod: {title}"
+
+
+def test_a_door_that_opens_and_shuts_in_turn_says_what_to_do_about_doors(
+    event: Any, message: Message
+) -> None:
+    details = {"changes": 4, "window_s": 21600.0, "settle": 12}
+    said = message(event(EventKind.FLAPPING, Level.WARNING, after="not_checked:forbidden", **details))
+    assert said.startswith("[driftwatch] api-prod: up and closed in turn - 4 changes in 6 h\n")
+    assert "Fix: Look at the firewall" in said

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from shlex import quote
 
 from driftwatch.alerts.text import count, duration, joined, label, listed
+from driftwatch.alerts.wording.doors import closed_door, way_in
 from driftwatch.alerts.wording.note import (
     Note,
     Voice,
@@ -27,10 +28,13 @@ def flapping(event: Event, voice: Voice) -> Note:
     how_often = f"{count(number, 'change')} in {window}" if isinstance(number, int) and window else "often"
     settle = event.details.get("settle")
     quiet = f"{count(settle, 'probe')} in a row agree" if isinstance(settle, int) else "it has settled"
+    check = _check(event.subject)
+    ways = [way.partition(" - ")[0] for value in (event.before, event.after) if (way := way_in(check, value))]
+    closed = closed_door(check, event.before) or closed_door(check, event.after)
     return Note(
         server=event.server,
         level=event.level,
-        phrase=f"{what} is flapping - {how_often}",
+        phrase=f"{' and '.join(ways)} in turn - {how_often}" if ways else f"{what} is flapping - {how_often}",
         tally="flapping",
         lines=(
             f"{what}: {value_words(event.before)} <-> {value_words(event.after)}, {how_often}",
@@ -38,7 +42,7 @@ def flapping(event: Event, voice: Voice) -> Note:
         ),
         since=began(event),
         release=release(event.details),
-        fix=voice.fix(_check(event.subject)),
+        fix=closed.fix if closed else voice.fix(check),
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from driftwatch.alerts.text import count, duration, foreign, joined, label, listed
-from driftwatch.alerts.wording.doors import DOWN, ROOT, closed_door, down_words
+from driftwatch.alerts.wording.doors import DOWN, ROOT, closed_door, down_words, way_in
 from driftwatch.alerts.wording.note import (
     Note,
     Voice,
@@ -242,7 +242,7 @@ def settled(event: Event, voice: Voice) -> Note:
     check, lasted = check_of(event), duration(event.at - began(event))
     findings = _findings(_result(event))
     said = _said(check, findings)
-    good = event.level is Level.INFO
+    good, way = event.level is Level.INFO, way_in(check, event.after)
     muted = event.details.get("muted")
     quiet = (
         f" {count(muted, 'change')} in it {'was' if muted == 1 else 'were'} not told one by one."
@@ -252,7 +252,7 @@ def settled(event: Event, voice: Voice) -> Note:
     return Note(
         server=event.server,
         level=event.level,
-        phrase=f"{check} has settled: {words(event.after)}",
+        phrase=f"steady again: {way}" if way else f"{check} has settled: {words(event.after)}",
         tally="settled" if good else TALLY.get(state(event.after), "settled"),
         lines=(
             f"{check}: steady again, {words(event.after)}",

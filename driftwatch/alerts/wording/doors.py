@@ -94,6 +94,14 @@ def down_words(check: str, value: str | None) -> str | None:
     return DOWN.get(code(value), foreign(code(value), 40) or "no usable answer")
 
 
+def way_in(check: str, value: str | None) -> str | None:
+    """How it stands with the way in, in a few words; None for other checks, and where it is not known."""
+    down, closed = down_words(check, value), closed_door(check, value)
+    if down or closed:
+        return f"down - {down}" if down else f"closed - {closed.why}" if closed else None
+    return "up" if check == ROOT and state(value) == State.VERIFIED else None
+
+
 def closed_door(check: str, value: str | None) -> Closed | None:
     """The shut door that keeps a root check from being looked at; None where that is not the case."""
     return CLOSED.get(code(value)) if check in DOORS and state(value) == State.NOT_CHECKED else None
