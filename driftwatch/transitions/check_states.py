@@ -64,6 +64,7 @@ def observe_check(ledger: Ledger, result: Result, causes: Causes) -> None:
     elif doubt.agrees_with_others(ledger, state, result):
         ledger.keep(wait(put_off(state), sighting))
     elif doubt.may_be_another(ledger, state, result):
+        ledger.doubted.add(state.subject)
         ledger.keep(wait(state, sighting))
     elif not sighting.decides:
         ledger.too_light.add(state.subject)

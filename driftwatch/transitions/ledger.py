@@ -59,6 +59,8 @@ class Ledger:
         """Subjects that this report observed."""
         self.too_light: set[str] = set()
         """Subjects that take a deeper probe than this one."""
+        self.doubted: set[str] = set()
+        """Subjects of which another instance may explain what this report shows."""
         self.told: dict[str, str] = {}
         """By subject, the event that confirmed its new value in this report."""
         self.settled: dict[str, str] = {}

@@ -37,7 +37,7 @@ def _due(ledger: Ledger, state: SubjectState, now: datetime) -> datetime | None:
         return _while_in_turn(ledger, state, now) or _while_instances_differ(ledger, state, now)
     if state.flapping and (state.pending in known_values(state) or OTHERS in state.turns):
         return None  # It would be muted, or will be another one next time: the regular probes will do.
-    if state.pending_since is None:
+    if state.pending_since is None or (state.subject in ledger.doubted and not _may_watch(ledger)):
         return None
     delays = sorted(ledger.policy.confirm_delays)
     waited = state.pending_since + ledger.policy.loss_confirm

@@ -70,6 +70,7 @@ def _observe(
         if not waits:
             ledger.begin(first(subject, value, ledger.at, ledger.settings))
     elif waits:
+        ledger.doubted.add(subject)
         ledger.keep(wait(state, sighting))
     elif _moved_by_us(ledger, state, value):
         ledger.rebase(state, replace(adopt(state, sighting, ledger.at), accepted=value), over=True)

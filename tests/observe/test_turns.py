@@ -13,7 +13,7 @@ import pytest
 
 from driftwatch import checks, deploys, transitions
 from driftwatch.alerts.route import ChannelRule
-from driftwatch.model import DeployState, Event, EventKind, Release
+from driftwatch.model import DeployState, Event, EventKind, Release, Trigger
 from driftwatch.observe import Observer, Watched
 from driftwatch.probe import SystemResolver, Target, prober
 from driftwatch.store.ports import HookDelivery, Schedule, ServerRecord
@@ -377,6 +377,9 @@ async def test_an_instance_that_does_not_understand_what_another_has_begun_break
         watch.server.spoken, watch.server.turn = SPOKEN[spoken], TURNS["half-of-requests"]()
         told = await watch.watch(3 * HOUR)
         assert {event.subject for event in told} == {"check:release/replicas"}, lines(told)
+        with watch.store.read() as reader:
+            triggers = [run.trigger for run in reader.runs("api", limit=1000)]
+        assert triggers.count(Trigger.CONFIRM) <= 45
         watch.server.spoken = [{}]
         told = await watch.watch(16 * HOUR)
         assert {event.subject for event in told} == {"check:release/replicas"}, lines(told)
