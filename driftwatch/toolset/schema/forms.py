@@ -45,11 +45,11 @@ class _Form:
         if not isinstance(properties, dict):
             return None
         fixed = []
-        for name, schema in sorted(properties.items()):
+        for name, schema in properties.items():
             found = allowed_values(self.document.view(schema, ""))
             if found is not None and len(found) == 1:
                 fixed.append((name, value(found[0])))
-        return tuple(fixed) or None
+        return tuple(sorted(fixed)) or None
 
     @property
     def types(self) -> frozenset[str] | None:

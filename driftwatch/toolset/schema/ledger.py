@@ -108,10 +108,10 @@ class Ledger:
 
     side: Side
     changes: list[Difference] = field(default_factory=list)
-    noted: defaultdict[tuple[str, str, str], list[tuple[Json, Json]]] = field(
+    noted: defaultdict[tuple[str, str, str], list[Difference]] = field(
         default_factory=lambda: defaultdict(list)
     )
-    """Old and new value of what is written down, by kind and place."""
+    """The same differences by kind and place."""
 
     def note(
         self,
@@ -131,8 +131,9 @@ class Ledger:
         before, after = values
         before, after = None if before is ABSENT else before, None if after is ABSENT else after
         noted = self.noted[kind, pointer, about]
-        if noted and any(same(before, one) and same(after, other) for one, other in noted):
+        if noted and any(same(before, one.before) and same(after, one.after) for one in noted):
             return
-        noted.append((before, after))
         klass = self.side.classes[effect] if isinstance(effect, Effect) else effect
-        self.changes.append(Difference(self.side.kind(kind), klass, message, pointer, before, after))
+        found = Difference(self.side.kind(kind), klass, message, pointer, before, after)
+        noted.append(found)
+        self.changes.append(found)

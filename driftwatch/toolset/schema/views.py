@@ -125,7 +125,7 @@ class Document:
 
     def definition(self, schema: Json) -> Json:
         """The object that a schema is nothing but a reference to; any other schema itself."""
-        if type(schema) is not dict or len(schema) != 1 or "$ref" not in schema:
+        if not isinstance(schema, dict) or schema.keys() != {"$ref"}:
             return schema
         found = self.resolve(schema["$ref"])
         return found[0] if found is not None and _declares(found[0]) else schema

@@ -57,7 +57,7 @@ class Work:
     def push_changed(self, pair: Pair) -> None:
         """Compare this pair too, unless it was compared before (a definition used twice)."""
         old, new = pair.old, pair.new
-        if pair.path:  # the root is read in its own way
+        if type(old) is dict and "$ref" in old and pair.path:  # the root is read in its own way
             old, new = self.old.definition(old), self.new.definition(new)
         key = id(old), id(new)
         if key not in self.seen:
