@@ -4,9 +4,11 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from shlex import quote
 
 from driftwatch.alerts.quiet import Quiet
-from driftwatch.alerts.wording.calm import short_pair
+from driftwatch.alerts.wording.calm import accepting, short_pair
+from driftwatch.alerts.wording.note import Voice
 from driftwatch.cli.tables import ago, columns, due, incident_row, moment, silence_row, window_row
 from driftwatch.deploys import DeployOutcome
 from driftwatch.model import Era, Release, Silence, State
@@ -31,6 +33,8 @@ class Standing:
     """What it did, as far as that is known."""
     silences: Sequence[Silence]
     windows: Sequence[Quiet]
+    voice: Voice
+    """How commands find the configuration."""
 
 
 def to_text(standing: Standing, now: datetime, *, colour: bool, width: int) -> str:
@@ -63,8 +67,8 @@ def _write_head(page: Page, standing: Standing, checks: Sequence[Check], now: da
     _fact(page, "credential", record.credential)
     _fact(page, "certificate", _certificate(standing.status, now))
     for spoken in spoken_now(standing.status.memory):
-        _fact(page, "protocol", _revisions(spoken, record.name))
-    lists = list(_toolsets(standing.status))
+        _fact(page, "protocol", _revisions(spoken, standing))
+    lists = list(_toolsets(standing))
     for text in lists or ["no complete tool list was read yet"]:
         _fact(page, "toolset", text)
     _fact(page, "last deploy", _deploy(standing, now))
@@ -83,9 +87,9 @@ def _certificate(status: ServerStatus, now: datetime) -> str:
     return f"{ends}, {moment(certificate.not_after)}, issued by {plain(certificate.issuer, 120)}"
 
 
-def _toolsets(status: ServerStatus) -> Iterator[str]:
+def _toolsets(standing: Standing) -> Iterator[str]:
     """One line for what surfaces show alike, most often all of them."""
-    alike: dict[tuple[str, str | None, str], set[str]] = {}
+    status, alike = standing.status, dict[tuple[str, str | None, str], set[str]]()
     for subject, state in sorted(status.memory.states.items()):
         if subject.startswith("toolset:"):
             key = (state.confirmed, state.accepted, moment(state.confirmed_since))
@@ -93,18 +97,19 @@ def _toolsets(status: ServerStatus) -> Iterator[str]:
     for (confirmed, accepted, since), eras in alike.items():
         known = "accepted"
         if accepted is not None and accepted != confirmed:
-            known = f"not the accepted {short_pair(accepted)}: driftwatch diff {status.record.name}"
+            command = standing.voice.command(f"diff {quote(status.record.name)}")
+            known = f"not the accepted {short_pair(accepted)}: {command}"
         shown = " and ".join(era for era in Era if era in eras)
         yield f"{short_pair(confirmed)} ({shown}) since {since}, {known}"
 
 
-def _revisions(spoken: Spoken, server: str) -> str:
+def _revisions(spoken: Spoken, standing: Standing) -> str:
     """``legacy: 2025-06-18 since ..., not the accepted 2025-11-25``."""
     offered = " offered" if spoken.offered else ""
     told = f"{spoken.era}: {spoken.revisions}{offered} since {moment(spoken.since)}"
     if spoken.accepted is None:
         return told
-    command = f"driftwatch accept {server} --revision {plain(spoken.value)}"
+    command = standing.voice.command(accepting(standing.status.record.name, spoken.value))
     return f"{told}, not the accepted {spoken.accepted}: {command}"
 
 

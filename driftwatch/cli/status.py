@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
@@ -89,7 +90,7 @@ def _one(name: str, config: Path | None, now: datetime, *, as_json: bool) -> Non
     from driftwatch.cli.one_server import to_text
 
     with reading(config) as reader:
-        standing = _standing(reader, name, _windows(config, now), now)
+        standing = _standing(reader, name, config, now)
     if as_json:
         print_json({"schema": "driftwatch/server/1", **_json(standing, now)})
     else:
@@ -97,7 +98,8 @@ def _one(name: str, config: Path | None, now: datetime, *, as_json: bool) -> Non
         typer.echo(to_text(standing, now, colour=colourful(), width=width))
 
 
-def _standing(reader: "Reader", name: str, windows: "Sequence[Quiet]", now: datetime) -> "Standing":
+def _standing(reader: "Reader", name: str, config: Path | None, now: datetime) -> "Standing":
+    from driftwatch.alerts.wording.note import Voice
     from driftwatch.cli.one_server import Standing
 
     record, item = remembered(reader, name), reader.server_status(name)
@@ -111,7 +113,8 @@ def _standing(reader: "Reader", name: str, windows: "Sequence[Quiet]", now: date
         silences=[
             each for each in reader.silences(now) if name in each.servers or not tags.isdisjoint(each.tags)
         ],
-        windows=[each for each in windows if each.is_about(name, record.tags)],
+        windows=[each for each in _windows(config, now) if each.is_about(name, record.tags)],
+        voice=Voice(option="" if config is None else f" -c {quote(str(config))}"),
     )
 
 

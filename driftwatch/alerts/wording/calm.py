@@ -104,7 +104,7 @@ def era_changed(event: Event, voice: Voice) -> Note:
         items=tuple(_surface(item) for item in surfaces),
         since=began(event),
         release=release(event.details),
-        affected=f"clients that speak only {' or '.join(lost)}" if lost else None,
+        affected=f"clients that speak only {' or '.join(lost)}" if lost else "existing clients keep working",
         fix=_era_fix(event, voice) if lost else None,
     )
 
