@@ -55,6 +55,7 @@ def decide(
         settings=settings,
         now=now,
         run=run,
+        unclear=unclear,
         unsettled=unsettled,
     )
     causes = Causes(report)
@@ -73,7 +74,7 @@ def decide(
     for subject in sorted(toolsets, key=lambda each: (ledger.is_calm(each), each)):
         observe_toolset(ledger, toolsets[subject])
     follow_toolsets(ledger, causes)
-    observe_spoken(ledger, unclear)
+    observe_spoken(ledger)
     for result in of_eras:
         observe_check(ledger, result, causes)
     if dates:

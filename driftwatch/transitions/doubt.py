@@ -15,6 +15,7 @@ from driftwatch.transitions.values import (
     STABLE_LISTING,
     check_subject,
     code_of,
+    eras_of,
     eras_value,
     is_spoken,
     state_of,
@@ -58,6 +59,13 @@ def explained(ledger: Ledger, check: str) -> bool:
     return state is not None and state_of(state.confirmed) in _BAD
 
 
+def silent(ledger: Ledger) -> frozenset[Era]:
+    """The eras that were spoken and now give no clear answer, which ends neither them nor their faults."""
+    eras, heard = ledger.state(ERAS), {surface.era for surface in ledger.report.surfaces}
+    known = eras_of(eras.confirmed) if eras is not None and heard else frozenset()
+    return (known - heard).intersection(ledger.unclear)
+
+
 def hangs_on_eras(ledger: Ledger, result: Result) -> bool:
     """Whether a check shows another value because another era or revision is spoken."""
     state, value = ledger.state(check_subject(result.check)), value_of(result)
@@ -67,9 +75,29 @@ def hangs_on_eras(ledger: Ledger, result: Result) -> bool:
 
 
 def may_be_another(ledger: Ledger, state: SubjectState, result: Result) -> bool:
-    """Whether a check may show this only because another instance answers, or answered half-way."""
+    """Whether a check may show this only because another instance answers, half-way perhaps, or none does."""
     of_eras = hangs_on_eras(ledger, result) and eras_unclear(ledger)
-    return of_eras or _is_of_differing_eras(ledger, state, result)
+    return (
+        of_eras or _is_of_differing_eras(ledger, state, result) or _is_of_silent_eras(ledger, state, result)
+    )
+
+
+def _is_of_silent_eras(ledger: Ledger, state: SubjectState, result: Result) -> bool:
+    """Whether a check looks otherwise only because an era that it judges gave no clear answer.
+
+    What it found there is not mended. That a rule of such an era does not apply is no news where
+    mcp/era-coverage says already that it could not be seen.
+    """
+    value, missing = value_of(result), silent(ledger)
+    if not missing or value == state.confirmed:
+        return False
+    if value == NOT_APPLICABLE:
+        return any(
+            each.check == ERA_COVERAGE and each.state is State.NOT_CHECKED for each in ledger.report.results
+        )
+    known = {finding.get("era") for finding in state.detail.get("findings") or ()}
+    seen = {finding.era for finding in result.findings}
+    return state_of(state.confirmed) in _BAD and bool(known & missing) and seen <= known
 
 
 def _is_of_differing_eras(ledger: Ledger, state: SubjectState, result: Result) -> bool:

@@ -1,16 +1,16 @@
 """Collects what one report changes: states, stretches, incidents and events, each with a stable id."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from driftwatch.model import Event, EventKind, Json, Level, Report
+from driftwatch.model import Era, Event, EventKind, Json, Level, Report
 from driftwatch.transitions.changes import Changes, ConfirmProbe, Interval
 from driftwatch.transitions.confirmation import Outcome, Step, calmed, departures, is_told, unblocked
 from driftwatch.transitions.incidents import Incidents, stable_id
 from driftwatch.transitions.memory import Incident, Memory, Policy, SubjectState, TlsNotice
-from driftwatch.transitions.values import NOT_APPLICABLE, check_subject
+from driftwatch.transitions.values import NOT_APPLICABLE, check_subject, is_spoken
 
 _TOLD_SINCE_THE_BEGINNING = frozenset({EventKind.RECOVERY, EventKind.COVERAGE_BACK})
 
@@ -42,6 +42,7 @@ class Ledger:
         settings: str,
         now: datetime,
         run: str,
+        unclear: Collection[Era],
         unsettled: Mapping[str, Mapping[str, int]],
     ) -> None:
         """Things were seen at ``report.taken_at``; events happen at ``now``."""
@@ -49,6 +50,8 @@ class Ledger:
         self.report = report
         self.policy = policy
         self.settings = settings
+        self.unclear = unclear
+        """Eras whose absence from the report means nothing."""
         self.unsettled = unsettled
         """By toolset, the values of which a deploy's reads did not agree."""
         self.at = report.taken_at
@@ -285,9 +288,10 @@ class Ledger:
         )
 
     def _fold_into_spoken(self) -> None:
-        """Let a change of eras, or else of revisions, speak for the checks whose rules come or go with it."""
-        told = {event.kind: place for place, event in enumerate(self._events) if event.alerts}
-        place = told.get(EventKind.ERA_CHANGED, told.get(EventKind.REVISION_CHANGED))
+        """Let what is told of eras, or else of revisions, speak for checks whose rules come or go with it."""
+        told = {event.subject: place for place, event in enumerate(self._events) if event.alerts}
+        spoken = sorted(subject for subject in told if subject and is_spoken(subject))  # ERAS comes first
+        place = told[spoken[0]] if spoken else None
         if place is None:
             return
         folded: dict[EventKind, list[Json]] = {EventKind.COVERAGE_BACK: [], EventKind.COVERAGE_LOST: []}

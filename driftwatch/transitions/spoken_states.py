@@ -1,6 +1,6 @@
 """What a server speaks: its eras, and in each of them the revisions that are negotiated or offered."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from driftwatch.model import KNOWN_REVISIONS, Era, EventKind, Json, Level, Trigger, position
@@ -28,20 +28,17 @@ from driftwatch.transitions.values import (
 )
 
 
-def observe_spoken(ledger: Ledger, unclear: Collection[Era]) -> None:
+def observe_spoken(ledger: Ledger) -> None:
     """Let the eras and revisions in which the server spoke count; silence is none.
 
-    An era in ``unclear`` counts as spoken when it was so far: an overloaded gateway has not ended an era.
-    While instances that speak otherwise may answer in turn, none of it counts, and only a full probe can
-    tell those from a change.
+    An era that gave no clear answer counts as spoken when it was so far: an overloaded gateway has not ended
+    an era. While instances that speak otherwise may answer in turn, none of it counts, and only a full probe
+    can tell those from a change.
     """
     spoken = {surface.era for surface in ledger.report.surfaces}
     if not spoken:
         return
-    known = ledger.state(ERAS)
-    if known is not None:
-        spoken |= {era for era in unclear if era in eras_of(known.confirmed)}
-    _observe(ledger, ERAS, eras_value(spoken), _accepts_eras, _eras_verdict)
+    _observe(ledger, ERAS, eras_value(spoken | doubt.silent(ledger)), _accepts_eras, _eras_verdict)
     for surface in ledger.report.surfaces:
         subject, value = revision_subject(surface.era), revisions_value(surface)
         _observe(ledger, subject, value, _accepts_revision, _revision_verdict)
@@ -59,12 +56,13 @@ def _observe(
         value=value,
         at=ledger.at,
         needed=ledger.policy.confirm,
-        decides=doubt.decides(ledger),
+        # A few reads of a deploy that has not settled may agree by chance.
+        decides=doubt.decides(ledger) and subject not in ledger.unsettled,
         settings=ledger.settings,
     )
-    waits = doubt.eras_in_turn(ledger) and subject not in ledger.unsettled
+    waits = doubt.eras_in_turn(ledger)
     ledger.seen.add(subject)
-    if not sighting.decides:
+    if not doubt.decides(ledger):
         ledger.too_light.add(subject)
     if state is None:
         if not waits:

@@ -44,7 +44,7 @@ def observe_toolset(ledger: Ledger, observation: ToolsetObservation) -> None:
     deployed = ledger.report.trigger is Trigger.DEPLOY
     state = ledger.state(subject)
     waits = not deployed and (doubt.in_turn(ledger) if doubt.decides(ledger) else doubt.restless(ledger))
-    if observation.in_doubt and subject not in ledger.unsettled:
+    if observation.in_doubt and (subject not in ledger.unsettled or doubt.in_turn(ledger)):
         if state is not None:
             ledger.keep(put_off(replace(state, last_observed_at=ledger.at)))
         return

@@ -430,3 +430,70 @@ async def test_a_deploy_that_leaves_instances_of_other_eras_behind_has_not_settl
             (outcome,) = reader.deploy(release.id)
         assert outcome.state is DeployState.UNSETTLED
         assert {event.subject for event in told} == {"check:release/replicas"}, lines(told)
+
+
+@pytest.mark.parametrize("spoken", ["one-without-modern", "older-revision", None])
+@pytest.mark.parametrize("seed", range(3))
+async def test_what_a_deploy_left_half_way_is_told_once_when_every_instance_has_it(
+    tmp_path: Path, seed: int, spoken: str | None
+) -> None:
+    async with watching(tmp_path) as watch:
+        watch.server.turn = _connections_at_random(0.5, 10 + seed)
+        if spoken:
+            watch.server.spoken = SPOKEN[spoken]
+        else:
+            watch.server.instances = [OLD, NEW]
+        watch.deploy()
+        told = await watch.watch(HOUR)
+        assert {event.subject for event in told} == {"check:release/replicas"}, lines(told)
+        watch.server.spoken, watch.server.instances = watch.server.spoken[-1:], watch.server.instances[-1:]
+        told = await watch.watch(16 * HOUR)
+        assert len({event.run for event in told}) == 1, lines(told)
+        assert len(told) > 1
+        assert any(event.kind is EventKind.RECOVERY for event in told)
+
+
+@pytest.mark.parametrize("answer", [Answer(status=503), Answer(status=429), Answer(cut=True)])
+async def test_an_era_that_gives_no_clear_answer_mends_nothing_that_was_found_in_it(
+    tmp_path: Path, answer: Answer
+) -> None:
+    async with watching(tmp_path) as watch:
+        mcp, choose = watch.server.mcp, watch.server.mcp.before
+        assert choose
+
+        def is_legacy(incoming: Incoming) -> bool:
+            return incoming.method == "POST" and "_meta" not in incoming.rpc.get("params", {})
+
+        def faulty(incoming: Incoming, answered: Answer) -> Answer:
+            acknowledges = incoming.rpc_method == "notifications/initialized"
+            return answered.but(status=200, body=b"{}") if acknowledges else answered
+
+        def without_descriptions(method: str, params: Json, result: Json) -> Json:
+            if method != "tools/list" or "_meta" in params:
+                return result
+            bare = [{**one, "description": ""} for one in result["tools"]]
+            return {**result, "tools": bare}
+
+        mcp.after, mcp.result = faulty, without_descriptions
+        told = {event.subject for event in await watch.watch(2 * HOUR)}
+        assert {"check:mcp/initialized-ack", "check:tool/missing-description"} <= told
+        mcp.before = lambda _, incoming: answer if is_legacy(incoming) else choose(mcp, incoming)
+        events = await watch.watch(3 * HOUR)
+        assert [(event.kind, event.subject) for event in events] == [
+            (EventKind.COVERAGE_LOST, "check:mcp/era-coverage")
+        ], lines(events)
+        mcp.before = choose
+        events = await watch.watch(3 * HOUR)
+        assert {event.subject for event in events} == {"check:mcp/era-coverage"}, lines(events)
+
+
+async def test_rules_that_come_back_when_eras_have_settled_are_told_with_them(tmp_path: Path) -> None:
+    async with watching(tmp_path) as watch:
+        told: list[Event] = []
+        for spoken in ({"modern": False}, {}) * 4:
+            watch.server.spoken = [spoken]
+            told += await watch.watch(3 * HOUR / 4)
+        told += await watch.watch(12 * HOUR)
+        assert {event.subject for event in told} == {"eras"}, lines(told)
+        assert told[-1].kind is EventKind.SETTLED
+        assert told[-1].details["applicable"]

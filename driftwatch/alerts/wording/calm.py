@@ -39,6 +39,7 @@ def flapping(event: Event, voice: Voice) -> Note:
         lines=(
             f"{what}: {value_words(event.before)} <-> {value_words(event.after)}, {how_often}",
             f"Every change is recorded. The next message about it comes when {quiet}, or for a new value.",
+            *rules(event),
         ),
         since=began(event),
         release=release(event.details),
@@ -57,6 +58,7 @@ def settled(event: Event, voice: Voice) -> Note:
         lines=(
             f"{what}: steady again, {value_words(event.after)}",
             f"It had been unsteady for {lasted}, since {voice.at(began(event))}.",
+            *rules(event),
         ),
         release=release(event.details),
     )
