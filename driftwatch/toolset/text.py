@@ -26,6 +26,9 @@ _RULES_BY_WORD = {
     word: [rule for rule in RULES if word in rule.words] for rule in RULES for word in rule.words
 }
 
+_LONG = 20_000
+"""Characters from which on it pays to look at what is said twice only once."""
+
 _SENTENCE = 4
 """Words that make a text of any string, wherever it stands."""
 
@@ -77,6 +80,8 @@ def steering_in(texts: Sequence[str]) -> list[tuple[Phrase, ...]]:
     readings = [_readings(text) for text in texts]
     if len(texts) > 1:
         whole = "\n".join(folded for each in readings for folded, _ in each)
+        if len(whole) > _LONG:
+            whole = "\n".join(set(whole.split()))
         words = [word for word in words if word in whole]
         if not words:
             return [()] * len(texts)
