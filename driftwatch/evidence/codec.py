@@ -97,7 +97,10 @@ def _decode_tuple(kinds: tuple[Any, ...], value: Any) -> Any:
 
 def _decode_plain(kind: type[Any], value: Any) -> Any:
     if kind is datetime:
-        return datetime.fromisoformat(value)
+        moment = datetime.fromisoformat(value)
+        if moment.tzinfo is None:
+            raise ValueError("a time without its zone")
+        return moment
     if issubclass(kind, Enum):
         return kind(value)
     if kind is float and type(value) is int:

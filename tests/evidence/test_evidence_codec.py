@@ -43,6 +43,7 @@ def test_a_part_that_an_older_version_did_not_know_is_missing() -> None:
         (("authorization",), {"missing": "why", "code": None, "cause": None}),
         (("authorization",), {"missing": "why"}),
         (("taken_at",), "yesterday"),
+        (("taken_at",), "2026-11-30 12:00:00"),
         (("duration_s",), 10**400),
         (("requests",), True),
     ],
