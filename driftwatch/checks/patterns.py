@@ -11,7 +11,7 @@ from functools import lru_cache
 MAX_PATTERN = 10_000
 """Characters that are looked at; a longer pattern is taken as it is."""
 
-_BRACES = re.compile(r"\{(\d+)(?:(,)(\d*))?\}")
+_BRACES = re.compile(r"\{([0-9]+)(?:(,)([0-9]*))?\}")
 _GROUP = re.compile(r"\?(?:[:=!]|<[=!]|(?:[ims]+(?:-[ims]*)?|-[ims]+):)")
 _NAMED = re.compile(r"\?<([^>]*)>")
 _REFERENCE = re.compile(r"<([^<>]+)>")
@@ -23,6 +23,9 @@ _ESCAPE = re.compile(
 )
 _NUMBERS = {"high": 16, "unit": 16, "point": 16, "byte": 16, "octal": 8}
 _CONTROLS = {"b": 8, "t": 9, "n": 10, "v": 11, "f": 12, "r": 13}
+_ENDLESS = 2**31 - 1
+_MOST_DIGITS = 11
+"""More than _ENDLESS has."""
 _FOREIGN = "belongs to another engine's syntax"
 
 
@@ -60,7 +63,7 @@ class _Reader:
             if (quantifier := self._quantifier()) is not None:
                 if not repeatable:
                     raise _UnreadableError(
-                        f"has a {quantifier} that repeats nothing", foreign=repeated and sign == "+"
+                        f"has a {quantifier[:40]} that repeats nothing", foreign=repeated and sign == "+"
                     )
                 repeatable, repeated = False, True
                 continue
@@ -93,8 +96,8 @@ class _Reader:
         if braces is None and self.pattern[self.at] not in "*+?":
             return None
         text = braces.group() if braces else self.pattern[self.at]
-        if braces and braces[3] and int(braces[1]) > int(braces[3]):
-            raise _UnreadableError(f"has {text}, whose limits are the wrong way round")
+        if braces and braces[3] and _times(braces[1]) > _times(braces[3]):
+            raise _UnreadableError(f"has {text[:40]}, whose limits are the wrong way round")
         self.at += len(text)
         if self.pattern.startswith("?", self.at):
             self.at += 1
@@ -168,6 +171,11 @@ def flaw(pattern: str) -> Flaw | None:
     except _UnreadableError as unreadable:
         return unreadable.flaw
     return None
+
+
+def _times(digits: str) -> int:
+    """The number of a quantifier; from _ENDLESS on all are one."""
+    return min(int(digits.lstrip("0")[:_MOST_DIGITS] or "0"), _ENDLESS)
 
 
 def _point(escape: re.Match[str]) -> int | None:

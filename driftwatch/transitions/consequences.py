@@ -64,7 +64,7 @@ def _may_follow(state: SubjectState, result: Result, causes: Causes) -> bool:
     value = value_of(result)
     return (
         state.accepted is not None
-        and state.blocked_by is None
+        and (state.blocked_by is None or state.blocked_by in causes.blocks)
         and result.check not in causes.blocks
         and causes.root(result) is None
         and result.code != DEPTH_CODE

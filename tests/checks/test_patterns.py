@@ -61,6 +61,8 @@ VALID = [
         "\\u00",
         "(?i:a)",
         "(?-i:a)",
+        "a|{\u0661}",
+        "a{99999999999,9999999999}",
         "\\Z",
         "\\A",
         "a|",
@@ -116,6 +118,14 @@ def test_what_belongs_to_another_engine_is_marked(pattern: str) -> None:
 def test_an_enormous_pattern_is_taken_as_it_is() -> None:
     assert flaw("(" * (MAX_PATTERN + 1)) is None
     assert flaw("(" * MAX_PATTERN) is not None
+
+
+def test_limits_of_any_length_are_compared_and_quoted_in_short() -> None:
+    found = flaw("a{" + "9" * 5000 + ",1}")
+    assert found is not None
+    assert found.says.endswith("whose limits are the wrong way round")
+    assert len(found.says) < 100
+    assert flaw("a{" + "0" * 5000 + "1,2}") is None
 
 
 SNIPPETS = [

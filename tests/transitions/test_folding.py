@@ -297,6 +297,24 @@ def test_how_a_door_refuses_is_told_with_the_door_and_ends_with_it() -> None:
     assert timeline.memory.incidents == {}
 
 
+def test_how_a_door_refuses_is_told_with_the_door_also_after_an_outage() -> None:
+    timeline = Timeline(catalogue=SIGN_IN)
+    timeline.run(HOUR, OPEN)
+    outage = down()
+    timeline.run(HOUR, replace(outage, causes={**outage.causes, **dict.fromkeys(AT_A_SHUT_DOOR, ENDPOINT)}))
+    timeline.run(8 * HOUR, SHUT)
+    timeline.run(8 * HOUR, OPEN)
+    assert timeline.alerts == [
+        "error change transport/endpoint verified -> failed:dns",
+        "error coverage_lost transport/endpoint failed:dns -> not_checked:auth",
+        "info recovery transport/endpoint not_checked:auth -> verified",
+    ]
+    _, lost, back = [event for event in timeline.events if event.alerts]
+    assert shown(lost) == shown(back) == {"auth/challenge": "verified", "auth/metadata": "failed"}
+    assert timeline.memory
+    assert timeline.memory.incidents == {}
+
+
 def test_a_door_that_shuts_and_opens_again_and_again_is_one_line() -> None:
     timeline = Timeline(catalogue=SIGN_IN)
     timeline.run(HOUR, OPEN)
