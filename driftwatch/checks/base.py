@@ -265,7 +265,10 @@ def _part_types(owner: type[Any]) -> dict[str, Any]:
     return parts
 
 
-EVIDENCE_PARTS: dict[str, Any] = {**_part_types(Evidence), "policy": Policy, "compared": Comparison}
+OF_THE_SCENE: dict[str, Any] = {"policy": Policy, "compared": Comparison, "known_eras": frozenset[Era]}
+"""What a check may ask for beside the evidence."""
+
+EVIDENCE_PARTS: dict[str, Any] = {**_part_types(Evidence), **OF_THE_SCENE}
 """What a check may ask for about the whole probe: name and type."""
 
 SURFACE_PARTS: dict[str, Any] = {

@@ -20,6 +20,9 @@ from driftwatch.checks.transport import SERVER_ERRORS, SHUT_STATUSES
 from driftwatch.evidence import Exchange, FurtherList, Listing, Missing, Opening, Surface
 from driftwatch.model import KNOWN_REVISIONS, MODERN_REVISION, Era, Json, Severity, position
 
+_CUT = frozenset({"reset", "timeout", "deadline", "too-large"})
+"""How an answer ends that was not there in full."""
+
 
 @check(
     id="mcp/protocol-version",
@@ -89,6 +92,8 @@ def era_coverage(
     surfaces: tuple[Surface, ...],
     compared: Comparison,
     blocker: Missing,
+    *,
+    known_eras: frozenset[Era],
     policy: Policy,
 ) -> Verdict:
     """Whether clients with `initialize` and clients of 2026-07-28 both get in, and see the same tools.
@@ -113,12 +118,18 @@ def era_coverage(
     found = [*(() if doubt else unlike), *_thrown_back(openings, surfaces)]
     if doubt and not found:
         return NotChecked.of(doubt)
-    if all(surface.era is Era.MODERN for surface in surfaces):
-        tried = () if isinstance(openings, Missing) else openings
-        legacy = next((opening for opening in tried if opening.era is Era.LEGACY), None)
-        if legacy is None or not _is_refusal(legacy.exchange):
-            return NotChecked("initialize got no clear answer", "initialize-unclear")
-        found += _left_out(legacy.exchange, policy)
+    spoken = {surface.era for surface in surfaces}
+    tried = {} if isinstance(openings, Missing) else {opening.era: opening.exchange for opening in openings}
+    if spoken == {Era.MODERN}:
+        refusal = tried.get(Era.LEGACY)
+        if refusal is None or not _is_refusal(refusal):
+            return NotChecked(_unclear("initialize", refusal), "initialize-unclear")
+        found += _left_out(refusal, policy)
+    # A server that never spoke it may answer anything, 500 too, and is for clients of both eras.
+    if Era.MODERN in known_eras - spoken and not found:
+        refusal = tried.get(Era.MODERN)
+        if refusal is None or not _is_refusal(refusal):
+            return NotChecked(_unclear("server/discover", refusal), "discover-unclear")
     return found
 
 
@@ -310,10 +321,19 @@ def _answered(exchange: Exchange) -> str:
     return f"HTTP {exchange.status}{code}"
 
 
+def _unclear(asked: str, exchange: Exchange | None) -> str:
+    if exchange is None or (exchange.status is None and exchange.fault is None):
+        return f"{asked} got no clear answer"
+    fault = exchange.fault
+    said = f"HTTP {exchange.status}" if exchange.status is not None or fault is None else fault.message
+    return f"{asked} got no clear answer: {said}"
+
+
 def _is_refusal(exchange: Exchange) -> bool:
-    """Whether the server itself said no to initialize: not a closed door, and not a fault on the way."""
-    status = exchange.status
-    return status is not None and status < SERVER_ERRORS and status not in SHUT_STATUSES
+    """Whether the server itself said no to an era: not a closed door, and not a fault on the way."""
+    status, fault = exchange.status, exchange.fault
+    cut = fault is not None and fault.code in _CUT
+    return status is not None and status < SERVER_ERRORS and status not in SHUT_STATUSES and not cut
 
 
 def _thrown_back(openings: tuple[Opening, ...] | Missing, surfaces: tuple[Surface, ...]) -> Iterator[Found]:

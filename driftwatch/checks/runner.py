@@ -8,6 +8,7 @@ from typing import Any
 from driftwatch.checks.base import (
     EVIDENCE_PARTS,
     NOT_APPLICABLE,
+    OF_THE_SCENE,
     Declaration,
     NotChecked,
     Policy,
@@ -51,6 +52,11 @@ class Scene:
     compared: Comparison
     """Every complete read of a list."""
     _views: dict[Era, tuple[tuple[Json, ...], tuple[Tool, ...]]] = field(default_factory=dict, init=False)
+
+    @property
+    def known_eras(self) -> frozenset[Era]:
+        """The eras whose tool list was read by an earlier probe."""
+        return frozenset(era for era, earlier in self.remembered.items() if isinstance(earlier, Remembered))
 
     def tools(self, surface: Surface) -> tuple[Tool, ...] | Missing:
         """The tools of a surface. Both eras mostly list the same: then they share what was worked out."""
@@ -177,7 +183,7 @@ def _are_same(parts: dict[str, Any], others: dict[str, Any]) -> bool:
 
 
 def _part(need: str, scene: Scene, surface: Surface | None) -> Any:
-    if need in {"policy", "compared"}:
+    if need in OF_THE_SCENE:
         return getattr(scene, need)
     if surface is None or need in EVIDENCE_PARTS:
         return getattr(scene.evidence, need)

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from driftwatch.checks import CLIENTS, Policy
+from driftwatch.checks import CLIENTS, Policy, Remembered
 from driftwatch.evidence import Missing, Remark
 from driftwatch.model import KNOWN_REVISIONS, Era, State
 from tests.checks.factories import (
@@ -103,6 +103,16 @@ def test_an_initialize_that_was_not_refused_clearly_is_not_judged(status: int | 
 def test_initialize_that_was_never_asked_is_not_judged() -> None:
     seen = evidence(surface(Era.MODERN), openings=Missing("not asked", "not-asked"))
     assert judged("mcp/era-coverage", seen).code == "initialize-unclear"
+
+
+@pytest.mark.parametrize("status", [None, 401, 403, 429, 500, 503])
+def test_a_modern_era_that_was_there_and_gets_no_clear_answer_is_not_judged(status: int | None) -> None:
+    asked = opening(Era.MODERN, exchange("server/discover", status), established=False)
+    seen = evidence(surface(Era.LEGACY), openings=(asked, opening(Era.LEGACY, exchange("initialize"))))
+    was = Remembered(accepted="dw1:a.b", confirmed="dw1:a.b", confirmed_at=seen.taken_at)
+    result = judged("mcp/era-coverage", seen, known={Era.MODERN: was, Era.LEGACY: was})
+    assert (result.state, result.code) == (State.NOT_CHECKED, "discover-unclear")
+    assert judged("mcp/era-coverage", seen, known={Era.LEGACY: was}).state is State.VERIFIED
 
 
 def test_a_legacy_server_is_for_everyone() -> None:

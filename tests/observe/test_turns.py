@@ -13,7 +13,7 @@ import pytest
 
 from driftwatch import checks, deploys, transitions
 from driftwatch.alerts.route import ChannelRule
-from driftwatch.model import DeployState, Event, EventKind, Release, Trigger
+from driftwatch.model import DeployState, Event, EventKind, Level, Release, Trigger
 from driftwatch.observe import Observer, Watched
 from driftwatch.probe import SystemResolver, Target, prober
 from driftwatch.store.ports import HookDelivery, Schedule, ServerRecord
@@ -485,6 +485,29 @@ async def test_an_era_that_gives_no_clear_answer_mends_nothing_that_was_found_in
         mcp.before = choose
         events = await watch.watch(3 * HOUR)
         assert {event.subject for event in events} == {"check:mcp/era-coverage"}, lines(events)
+
+
+@pytest.mark.parametrize("status", [500, 503])
+async def test_a_modern_era_that_answers_only_server_errors_is_told_once_as_that(
+    tmp_path: Path, status: int
+) -> None:
+    async with watching(tmp_path) as watch:
+        mcp, choose = watch.server.mcp, watch.server.mcp.before
+        assert choose
+
+        def is_modern(incoming: Incoming) -> bool:
+            return "_meta" in incoming.rpc.get("params", {})
+
+        assert not await watch.watch(2 * HOUR)
+        mcp.before = lambda _, incoming: (
+            Answer(status=status) if is_modern(incoming) else choose(mcp, incoming)
+        )
+        (lost,) = await watch.watch(3 * HOUR)
+        assert (lost.kind, lost.subject) == (EventKind.COVERAGE_LOST, "check:mcp/era-coverage")
+        assert lost.level is Level.WARNING
+        mcp.before = choose
+        (back,) = await watch.watch(3 * HOUR)
+        assert (back.kind, back.subject) == (EventKind.COVERAGE_BACK, "check:mcp/era-coverage")
 
 
 async def test_rules_that_come_back_when_eras_have_settled_are_told_with_them(tmp_path: Path) -> None:
