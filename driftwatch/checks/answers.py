@@ -51,7 +51,9 @@ def unheard(exchange: Exchange, *, within_session: bool = False) -> NotChecked |
         return NotChecked("the server limits how often it is asked (HTTP 429)", "rate-limited")
     if status in _GATEWAY or (status in SERVER_ERROR and error_code(exchange) is None):
         return NotChecked(f"no answer to judge: HTTP {status}", "http-5xx")
-    if any(remark.code == "id-wrong" for remark in exchange.remarks):
+    # A refusal belongs to the HTTP request that got it, whatever its id: those of one SDK are "server-error".
+    refused = status >= HTTPStatus.BAD_REQUEST and exchange.error is not None
+    if not refused and has_other_id(exchange):
         return NotChecked("what came does not carry the id of the request (mcp/envelope)", "foreign-answer")
     if within_session and status == HTTPStatus.NOT_FOUND and error_code(exchange) != METHOD_NOT_FOUND:
         return NotChecked("the server had lost the session by then (HTTP 404)", "session-lost")
@@ -68,6 +70,11 @@ def unkept(answer: Exchange, acknowledgement: Exchange | None) -> NotChecked | N
         return None
     reason = f"HTTP {status}, as to everything after initialize (mcp/initialized-ack)"
     return NotChecked(reason, "session-lost", "mcp/initialized-ack")
+
+
+def has_other_id(exchange: Exchange) -> bool:
+    """Whether the message that came carries the id of no request that it could answer."""
+    return any(remark.code == "id-wrong" for remark in exchange.remarks)
 
 
 def ok(exchange: Exchange) -> bool:

@@ -10,6 +10,7 @@ from driftwatch.checks.answers import (
     UNSUPPORTED_VERSION,
     answered,
     error_code,
+    has_other_id,
     ok,
     supported_revisions,
     unheard,
@@ -160,6 +161,15 @@ def _refusal(
         # What is wrong with every answer is said by mcp/envelope.
         everywhere = {fault.code for fault in frame_faults(opening)}
         yield from (fault for fault in frame_faults(exchange) if fault.code not in everywhere)
+        if status is not None and has_other_id(exchange):
+            yield Found(
+                severity=Severity.HEADS_UP,
+                code="id-wrong",
+                subject=exchange.rpc_method or exchange.label,
+                message=f"The refusal of {what} does not carry the id of the request.",
+                expected="the id of the request",
+                measured=next(each.message for each in exchange.remarks if each.code == "id-wrong"),
+            )
         return
     if measured == code:
         fault, message = "wrong-status", f"The refusal of {what} comes with another HTTP status."

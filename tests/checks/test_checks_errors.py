@@ -1,3 +1,4 @@
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -199,6 +200,18 @@ def test_anything_else_is_not(reply: Exchange, state: State, code: str) -> None:
 )
 def test_a_protocol_error_for_wrong_arguments_was_usual_once(revision: str, state: State) -> None:
     assert called(refused("tools/call", 200, -32602), revision).state is state
+
+
+@pytest.mark.parametrize("era", [MODERN, LEGACY])
+def test_a_refusal_is_judged_whatever_its_id(era: Era) -> None:
+    remark = Remark(code="id-wrong", message='"server-error" instead of 5')
+    refusal = replace(refused(UNKNOWN, 404, -32601), remarks=(remark,))
+    result = unknown(refusal, era)
+    if era is LEGACY:
+        assert result.state is State.VERIFIED
+    else:
+        assert (result.state, result.code) == (State.OBSERVED_RISK, "id-wrong")
+        assert result.findings[0].measured == remark.message
 
 
 def test_an_answer_to_another_request_is_not_judged_as_the_answer_to_this_one() -> None:

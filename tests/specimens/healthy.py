@@ -19,6 +19,14 @@ def _py1(server: Mcp, incoming: Incoming) -> Answer | None:
     return as_json(body, status=400).with_header("Mcp-Session-Id", session)
 
 
+def as_server_error(incoming: Incoming, answer: Answer) -> Answer:
+    """The reply with the id "server-error" where it refuses, as of the Python SDK before 2."""
+    wanted = incoming.rpc.get("id") if incoming.body else None
+    if answer.status < 400 or wanted is None:
+        return answer
+    return answer.but(body=answer.body.replace(f'"id": {wanted}'.encode(), b'"id": "server-error"'))
+
+
 def _discover_is_500(_: Mcp, incoming: Incoming) -> Answer | None:
     return Answer(status=500) if incoming.rpc_method == "server/discover" else None
 
@@ -61,6 +69,12 @@ HEALTHY = (
         name="legacy-of-the-1.x-age",
         deviation="a session is issued to the refused server/discover",
         make=lambda: Mcp(modern=False, revisions=LEGACY[1:], replies="sse", before=_py1),
+        eras=(Era.LEGACY,),
+    ),
+    Specimen(
+        name="legacy-refusals-of-server-error",
+        deviation="every refusal carries the id server-error",
+        make=lambda: Mcp(modern=False, after=as_server_error),
         eras=(Era.LEGACY,),
     ),
     Specimen(

@@ -3,8 +3,10 @@
 import json
 from collections.abc import Callable
 
+from driftwatch.model import Era
 from driftwatch.probe import ToolCall
 from tests.specimens.answering import error, one, status, when
+from tests.specimens.healthy import MODERN_ONLY, as_server_error
 from tests.specimens.http import Answer, Incoming
 from tests.specimens.mcp import Json, Mcp, as_json, tool
 from tests.specimens.specimen import FAILED, NOT_CHECKED, RISK, VERIFIED, Specimen
@@ -134,6 +136,18 @@ ERRORS = (
         when(_is_future, error(-32022, 400)),
         "errors/unsupported-version",
         (FAILED, "no-versions"),
+    ),
+    Specimen(
+        name="refusals-of-server-error",
+        deviation="every refusal of the modern era carries the id server-error",
+        make=lambda: Mcp(legacy=False, after=as_server_error),
+        eras=(Era.MODERN,),
+        expect={
+            **MODERN_ONLY,
+            "errors/unknown-method": (RISK, "id-wrong"),
+            "errors/header-mismatch": (RISK, "id-wrong"),
+            "errors/unsupported-version": (RISK, "id-wrong"),
+        },
     ),
     one(
         "version-lists-the-refused",
