@@ -29,7 +29,8 @@ from bench.soak.drive import PATIENCE_S, Sample, World, address
 from bench.soak.plan import USUAL, Announce, Edit, Plan, Rhythm, Show, plan
 from bench.watched import rows
 
-KNOWN = "SELECT count(*) FROM server WHERE last_run_at IS NOT NULL"
+KNOWN = "SELECT count(DISTINCT server_id) FROM run WHERE depth = 'full'"
+"""How many servers were looked at in full: what changes during that look is no change to driftwatch."""
 WAITING = """
     SELECT (SELECT count(*) FROM message WHERE status IN ('pending', 'sending'))
          + (SELECT count(*) FROM event_delivery
