@@ -200,7 +200,7 @@ def _pair(fingerprint: str, memory: Memory) -> str:
         return fingerprint
     if len(found) == 1:
         return found[0]
-    if fingerprint[:1].isdigit():
+    if "-" in fingerprint and fingerprint[:1].isdigit():  # a revision is a date
         raise UsageError(f"{fingerprint!r} is not spoken; current revisions: {_listed(spoken)}")
     shown = _listed(map(short_pair, current))
     raise UsageError(f"{fingerprint!r} is not the fingerprint of a current toolset; current: {shown}")
