@@ -18,6 +18,9 @@ from driftwatch.demo.sample import SampleServer
 from driftwatch.web.server import HttpServer
 from tests.patience import PATIENCE_S
 
+_TAKEN: list[socket.socket] = []
+"""Bound and never listening."""
+
 PROGRAM = [sys.executable, "-m", "driftwatch"]
 
 
@@ -42,8 +45,11 @@ def serving(application: ASGIApp) -> Iterator[str]:
 
 
 def unused_url() -> str:
-    with socket.create_server(("127.0.0.1", 0)) as closed_again:
-        return f"http://127.0.0.1:{closed_again.getsockname()[1]}/mcp"
+    """An address that refuses every connection, and that nobody else gets as long as the tests run."""
+    taken = socket.socket()
+    _TAKEN.append(taken)
+    taken.bind(("127.0.0.1", 0))
+    return f"http://127.0.0.1:{taken.getsockname()[1]}/mcp"
 
 
 def write_config(folder: Path, url: str, *, alert: str = "", extra: str = "") -> Path:

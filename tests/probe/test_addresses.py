@@ -33,9 +33,11 @@ def listening() -> Iterator[socket.socket]:
 
 
 @pytest.fixture
-def dead() -> Address:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return Address(ip_address("127.0.0.1"), server.getsockname()[1])
+def dead() -> Iterator[Address]:
+    """One that refuses every connection, and that nobody else gets meanwhile."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        yield of(taken)
 
 
 def of(server: socket.socket) -> Address:

@@ -165,10 +165,11 @@ async def test_the_wire_goes_on_after_a_fault(open_wire: Any) -> None:
 
 
 async def test_a_refused_connection_names_the_address(open_wire: Any) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as closed:
-        port = closed.getsockname()[1]
-    async with open_wire(f"https://mcp.test:{port}/mcp") as wire:
-        exchange = (await wire.send(REQUEST)).exchange
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # never listening: it refuses, and nobody else gets the port
+        port = taken.getsockname()[1]
+        async with open_wire(f"https://mcp.test:{port}/mcp") as wire:
+            exchange = (await wire.send(REQUEST)).exchange
     assert exchange.fault is not None
     assert (exchange.fault.code, exchange.fault.phase) == ("refused", "connect")
     assert exchange.fault.message == f"127.0.0.1:{port} refused the connection"
