@@ -9,16 +9,12 @@ from driftwatch.transitions.causes import Causes
 from driftwatch.transitions.ledger import Ledger
 from driftwatch.transitions.memory import SubjectState
 from driftwatch.transitions.values import (
-    CHAIN,
-    ENDPOINT,
+    DOORS,
     NOT_APPLICABLE,
     check_subject,
     state_of,
     value_of,
 )
-
-_DOORS = (ENDPOINT, CHAIN)
-"""The roots that are about getting in at all."""
 
 
 def explained_by(ledger: Ledger, result: Result, causes: Causes) -> SubjectState | None:
@@ -26,7 +22,7 @@ def explained_by(ledger: Ledger, result: Result, causes: Causes) -> SubjectState
     state = ledger.state(check_subject(result.check))
     if state is None or not _may_follow(state, result, causes):
         return None
-    for check in dict.fromkeys((*causes.blocks, *ledger.blocking, *_DOORS)):
+    for check in dict.fromkeys((*causes.blocks, *ledger.blocking, *DOORS)):
         root = ledger.state(check_subject(check))
         if root is not None and _explains(ledger, root, state, result, causes):
             return root
@@ -90,7 +86,7 @@ def _explains(
     # The trouble may have ended in a probe that was too light to see this.
     over = state_of(root.confirmed) is State.VERIFIED and root.confirmed_since > state.last_observed_at
     as_accepted = value_of(result) == state.accepted and ledger.incident(state.subject) is None
-    return check in _DOORS and over and as_accepted
+    return check in DOORS and over and as_accepted
 
 
 def _is_judged(value: str) -> bool:

@@ -56,6 +56,9 @@ ENDPOINT = "transport/endpoint"
 CHAIN = "tls/chain"
 """The check that shows what a handshake makes of a certificate."""
 
+DOORS = (ENDPOINT, CHAIN)
+"""The root checks that are about getting in at all."""
+
 EXPIRY = "tls/expiry"
 """The check that shows a certificate's end coming; it moves with the reminders, untold."""
 

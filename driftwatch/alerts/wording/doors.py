@@ -5,11 +5,9 @@ from dataclasses import dataclass
 from driftwatch.alerts.text import foreign
 from driftwatch.alerts.wording.note import code, state
 from driftwatch.model import State
+from driftwatch.transitions.values import DOORS
 
 ROOT = "transport/endpoint"
-
-DOORS = frozenset({ROOT, "tls/chain"})
-"""The root checks that are about getting in at all."""
 
 
 @dataclass(frozen=True, slots=True)
