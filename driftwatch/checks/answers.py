@@ -16,6 +16,10 @@ SERVER_ERROR = range(500, 600)
 
 _GATEWAY = frozenset({502, 503, 504})
 """Server errors that a proxy gives in the server's place, whatever the body is."""
+FORBIDDEN = frozenset({HTTPStatus.FORBIDDEN, HTTPStatus.UNAVAILABLE_FOR_LEGAL_REASONS})
+"""Refused for who asks or for where it asks from, whatever was asked."""
+_FAILURES = frozenset(SERVER_ERROR) - {HTTPStatus.NOT_IMPLEMENTED} | {HTTPStatus.REQUEST_TIMEOUT}
+"""Without a JSON-RPC error no word of the server's. 501 is one: it has no such method, and never will."""
 _NETWORK = frozenset(
     {"timeout", "reset", "deadline", "budget", "refused", "unreachable", "dns", "tls", "protocol", "headers"}
 )
@@ -45,11 +49,11 @@ def unheard(exchange: Exchange, *, within_session: bool = False) -> NotChecked |
         status == HTTPStatus.FORBIDDEN and exchange.header("www-authenticate") is not None
     ):
         return NotChecked(f"the server asked for credentials before it answered (HTTP {status})", "auth")
-    if status == HTTPStatus.FORBIDDEN:
-        return NotChecked("the request was forbidden before it was answered (HTTP 403)", "forbidden")
+    if status in FORBIDDEN:
+        return NotChecked(f"the request was forbidden before it was answered (HTTP {status})", "forbidden")
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         return NotChecked("the server limits how often it is asked (HTTP 429)", "rate-limited")
-    if status in _GATEWAY or (status in SERVER_ERROR and error_code(exchange) is None):
+    if status in _GATEWAY or (status in _FAILURES and error_code(exchange) is None):
         return NotChecked(f"no answer to judge: HTTP {status}", "http-5xx")
     # A refusal belongs to the HTTP request that got it, whatever its id: those of one SDK are "server-error".
     refused = status >= HTTPStatus.BAD_REQUEST and exchange.error is not None

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator
 
+from driftwatch.checks.answers import answered, ok, unheard
 from driftwatch.checks.base import Found, NotChecked, Verdict, Verified, check, once, shown
 from driftwatch.checks.protected_resource import (
-    NO_VERDICT,
-    SUCCESS,
     is_document,
     is_unclear,
     judge,
@@ -13,7 +12,7 @@ from driftwatch.checks.protected_resource import (
     split,
 )
 from driftwatch.checks.sources import OWN, item
-from driftwatch.checks.transport import REFUSES_CREDENTIAL, SERVER_ERRORS
+from driftwatch.checks.transport import REFUSES_CREDENTIAL
 from driftwatch.evidence import (
     ANONYMOUS,
     CREDENTIAL_ECHO,
@@ -38,6 +37,8 @@ HEADER_IS_A_MUST = "2025-06-18"
 UNAUTHORIZED = 401
 FORBIDDEN = 403
 _REDIRECTS = range(300, 400)
+_CLOSED = frozenset({"auth", "forbidden"})
+"""The answers in which a token that is refused is just that."""
 
 
 @check(
@@ -133,18 +134,18 @@ def invalid_token(authorization: Authorization) -> Verdict:
     reply = authorization.invalid_token
     if isinstance(reply, Missing):
         return NotChecked.of(reply)
-    status = reply.status
-    if status == UNAUTHORIZED:
+    if reply.status == UNAUTHORIZED:
         return ()
-    if status is None or status >= SERVER_ERRORS or status in NO_VERDICT:
+    silence = unheard(reply)
+    if silence is not None and silence.code not in _CLOSED:
         return NotChecked(f"the request with an invalid token was not answered: {seen(reply)}", "unclear")
     code, message = (
         "wrong-status",
         "An invalid token is refused, but not with the status that clients act on.",
     )
-    if status in SUCCESS:
+    if ok(reply) and reply.result is not None:
         code, message = "accepted", "An invalid token opens the server."
-    elif status == FORBIDDEN:
+    elif reply.status == FORBIDDEN:
         code, message = "forbidden", "An invalid token gets 403: clients do not renew their token for that."
     return [
         Found(
@@ -152,7 +153,7 @@ def invalid_token(authorization: Authorization) -> Verdict:
             subject="Authorization",
             message=message,
             expected=f"HTTP {UNAUTHORIZED}",
-            measured=seen(reply),
+            measured=answered(reply) if ok(reply) else seen(reply),
         )
     ]
 
@@ -189,7 +190,7 @@ def credential(
     if outcome.code == "token":
         return [_own(credential, "token", "There is no token to probe with.", "a token", outcome.message)]
     refused = [page for page in _pages(surfaces) if page.status in {UNAUTHORIZED, FORBIDDEN}]
-    if outcome.code in REFUSES_CREDENTIAL:
+    if outcome.code in REFUSES_CREDENTIAL and outcome.status in {UNAUTHORIZED, FORBIDDEN}:
         return [_refused(credential, outcome.status, outcome.message)]
     if refused:
         return [_refused(credential, refused[0].status, f"HTTP {refused[0].status} to tools/list")]

@@ -22,6 +22,9 @@ _ENVELOPE = {
     "server-request": ("The server sends a request of its own, which this revision forbids.", None),
 }
 
+_IDS = frozenset({"id-null", "id-wrong"})
+"""No fault of a refusal by HTTP status: it belongs to its request all the same."""
+
 _TEXT = {
     "bom": "The body begins with a byte order mark, which JSON does not allow.",
     "duplicate-member": "An object names the same member twice; parsers differ in which one they keep.",
@@ -100,7 +103,7 @@ def _members(value: dict[str, Json], *names: str) -> str:
 
 
 def _is_allowed(exchange: Exchange, code: str, revision: str, era: Era) -> bool:
-    if code == "id-null":  # a refusal by HTTP status may carry an error without an id
+    if code in _IDS:
         return not ok(exchange)
     if code == "batch":
         return revision in KNOWN_REVISIONS and position(revision) <= position(_BATCHES_UNTIL)

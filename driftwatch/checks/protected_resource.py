@@ -12,6 +12,8 @@ CLIENT_ERRORS = range(400, 500)
 NO_VERDICT = frozenset({408, 429})
 """Refusals that say nothing about what was asked."""
 
+_REDIRECTS = range(300, 400)
+
 SUBJECT = "oauth-protected-resource"
 
 _DOORS = frozenset({401, 403})
@@ -54,6 +56,9 @@ def judge(looked: tuple[Metadata, ...], resource: str) -> Verdict:
 
 
 def _unanswered(reply: Exchange) -> NotChecked:
+    location = reply.header("location")
+    if reply.status in _REDIRECTS and location is not None:
+        return NotChecked(f"{reply.url} redirects to {location[:200]}, which is not followed", "unclear")
     return NotChecked(f"{reply.url} was not answered: {seen(reply)}", "unclear")
 
 
@@ -102,14 +107,32 @@ def _of_document(looked: Metadata, reply: Exchange, resource: str) -> Iterator[F
         )
         return
     yield from _of_resource(document.get("resource"), resource)
-    servers = document.get("authorization_servers")
+    yield from _of_servers(document.get("authorization_servers"))
+
+
+def _of_servers(servers: Json) -> Iterator[Found]:
+    """An issuer is an https URL (RFC 8414); plain http is for a machine of one's own."""
     named = servers if isinstance(servers, list) else []
-    if not named or not all(isinstance(each, str) and each for each in named):
+    issuers = [split(each) if isinstance(each, str) else None for each in named]
+    if not named or None in issuers:
+        odd = next((each for each, url in zip(named, issuers, strict=True) if url is None), servers)
         yield _fault(
             "no-authorization-server",
-            "The metadata name no authorization server.",
-            "authorization_servers with at least one URL",
-            "none" if servers is None or servers == [] else shown(servers),
+            "The metadata name no authorization server."
+            if not isinstance(odd, str)
+            else "The metadata name an authorization server by something that is no absolute URL.",
+            "authorization_servers with at least one URL, and nothing else",
+            "none" if servers is None or servers == [] else shown(odd),
+        )
+        return
+    plain = [url for url in issuers if url and url.scheme == "http" and not is_loopback(url.hostname or "")]
+    if plain:
+        yield _fault(
+            "plain-http-issuer",
+            "The metadata name an authorization server over plain http, which clients must not use.",
+            "https",
+            plain[0].geturl()[:200],
+            Severity.HEADS_UP,
         )
 
 

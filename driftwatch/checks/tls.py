@@ -15,10 +15,11 @@ DAY = timedelta(days=1)
 _FAULTS = {
     "expired": "The certificate has expired",
     "not-yet-valid": "The certificate is not valid yet",
-    "intermediate-expired": "An intermediate certificate has expired",
+    "intermediate-expired": "A certificate above it, an intermediate or a root, has expired",
     "self-signed": "The certificate is signed by itself and no trusted authority vouches for it",
-    "unknown-ca": "The certificate's issuer is not a trusted authority",
     # Nobody can tell these two apart from outside: the issuer is simply not there.
+    "unknown-ca": "The chain that was sent ends at an authority that is not trusted: a private one, or "
+    "a further intermediate is missing",
     "missing-intermediate": "The issuer's certificate was not sent and is not a trusted root: an "
     "intermediate is missing, or the authority is a private one",
     "wrong-host": "The certificate does not cover this host name",
@@ -26,7 +27,8 @@ _FAULTS = {
     "alpn": "The server refuses to speak HTTP/1.1 over TLS",
     "not-tls": "The server does not speak TLS on this port",
     "handshake": "The TLS handshake failed",
-    "unsuitable": "The certificate is made for another purpose than a web server, or its key is too weak",
+    "unsuitable": "A certificate of the chain may not be used like this: it is made for another purpose, "
+    "limited by its issuer, or too weak",
     "strictness": "The certificate chain breaks a rule of RFC 5280",
 }
 
@@ -108,7 +110,7 @@ def expiry(tls: Tls, taken_at: datetime, policy: Policy) -> Verdict:
     counting = [days for days in policy.tls_days if days * DAY < lifetime * policy.tls_share]
     reached = [days for days in counting if left <= days]
     if not reached:
-        return Verified(f"ends {ends}, in {_left(time)}")
+        return Verified(f"ends {ends}, in {_left(time)}{_above(tls, taken_at)}")
     closest = min(reached)
     found = Found(
         code=f"within-{closest}-days",
@@ -119,6 +121,12 @@ def expiry(tls: Tls, taken_at: datetime, policy: Policy) -> Verdict:
         measured=f"ends {ends}, in {_left(time)}",
     )
     return [found]
+
+
+def _above(tls: Tls, taken_at: datetime) -> str:
+    """What is sent above the leaf and ends before it; what has ended already was not needed."""
+    ends = [one.not_after for one in tls.chain[1:] if taken_at < one.not_after < tls.chain[0].not_after]
+    return f"; a certificate above it ends before, {min(ends):%Y-%m-%d}" if ends else ""
 
 
 def _until(others: tuple[Certificate, ...]) -> str:
@@ -186,7 +194,9 @@ def _chain_fault(code: str, tls: Tls) -> Found:
         code=code,
         subject=tls.host,
         message=f"{what}.",
-        expected=f"a chain from {tls.host} to a trusted root ({tls.trust})",
+        expected=f"a certificate that covers {tls.host}"
+        if code == "wrong-host"
+        else f"a chain from {tls.host} to a trusted root ({tls.trust})",
         measured=detail or _measured(code, tls),
     )
 

@@ -12,7 +12,7 @@ from driftwatch.model import Depth, Era, Severity, position
 
 SERVER_ERRORS = 500
 """Where that range of statuses begins."""
-SHUT_STATUSES = frozenset({401, 403, 429})
+SHUT_STATUSES = frozenset({401, 403, 429, 451})
 """Statuses of a closed door: they say nothing about what is behind it."""
 
 BAD_REQUEST = 400

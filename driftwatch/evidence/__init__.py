@@ -20,6 +20,7 @@ from driftwatch.evidence.beside import (
     Replicas,
     SlowCall,
     Tls,
+    bearer,
 )
 from driftwatch.evidence.bot_page import (
     is_bot_page,
@@ -90,6 +91,7 @@ __all__ = [
     "Tls",
     "access_gate",
     "asks_for_password",
+    "bearer",
     "from_json",
     "is_bot_page",
     "to_json",

@@ -1,5 +1,6 @@
 """What shows once per probe and not once per era: certificates, authorization, addresses, instances, logs."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from driftwatch.evidence.exchange import Exchange, Fault, Missing
@@ -48,6 +49,13 @@ class Challenge:
         return next((value for key, value in self.parameters if key == name), None)
 
 
+def bearer(challenges: Sequence[Challenge]) -> Challenge | None:
+    """The challenge of the one scheme that MCP knows: of several, the first that names the metadata."""
+    known = [each for each in challenges if each.scheme.lower() == "bearer"]
+    naming = (each for each in known if each.parameter("resource_metadata") is not None)
+    return next(naming, known[0] if known else None)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metadata:
     """One look for a document that says where tokens come from."""
@@ -78,8 +86,8 @@ class Authorization:
 
     @property
     def bearer(self) -> Challenge | None:
-        """The first challenge of the one scheme that MCP knows."""
-        return next((each for each in self.challenges if each.scheme.lower() == "bearer"), None)
+        """The challenge that clients follow."""
+        return bearer(self.challenges)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

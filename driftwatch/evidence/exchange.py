@@ -165,8 +165,8 @@ class Outcome:
     code: str
     """ok, or the root's code: dns, refused, unreachable, address, timeout, reset, certificate, tls, protocol,
     http-5xx, http-4xx, not-mcp, no-handshake (JSON-RPC answers, but no revision was agreed on), auth (401, or
-    403 with a challenge), forbidden (403), rate-limited (429), bot-page, access-gate, redirect, deadline,
-    proxy (the configured proxy is out of reach or refuses), token (there was none to probe with)."""
+    403 with a challenge), forbidden (403, 451), rate-limited (429), bot-page, access-gate, redirect,
+    deadline, proxy (the configured one is out of reach or refuses), token (there was none to probe with)."""
     message: str
     """One sentence: what was seen."""
     status: int | None

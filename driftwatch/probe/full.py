@@ -184,8 +184,8 @@ async def _session_after_end(talk: Talk, _: Target) -> Exchange | Missing:
 
 
 def _not_ended(delete: Exchange) -> Missing:
-    if delete.status == HTTPStatus.METHOD_NOT_ALLOWED:
-        return Missing("the server does not let clients end sessions (405)", "no-delete")
+    if delete.status in {HTTPStatus.METHOD_NOT_ALLOWED, HTTPStatus.NOT_IMPLEMENTED}:
+        return Missing(f"the server does not let clients end sessions ({delete.status})", "no-delete")
     if delete.fault is not None:
         # Where no time was left for it, the list is what took it, if anything is wrong with that one.
         cause = "tools/pagination" if delete.fault.code == "deadline" else None

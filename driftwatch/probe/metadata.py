@@ -6,7 +6,7 @@ Shared by the probe that judges them and by the OAuth client that needs them. No
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from urllib.parse import urlsplit
 
-from driftwatch.evidence import Challenge, Metadata, Missing
+from driftwatch.evidence import Challenge, Metadata, Missing, bearer
 from driftwatch.model import is_loopback
 from driftwatch.probe import eras
 from driftwatch.probe.place import Place, place
@@ -22,9 +22,9 @@ Send = Callable[[Request], Awaitable[Reply]]
 
 
 def named_by(challenges: Sequence[Challenge]) -> str | None:
-    """The metadata address that the first Bearer challenge names."""
-    bearer = next((each for each in challenges if each.scheme.lower() == "bearer"), None)
-    return None if bearer is None else bearer.parameter("resource_metadata")
+    """The metadata address that a Bearer challenge names."""
+    found = bearer(challenges)
+    return None if found is None else found.parameter("resource_metadata")
 
 
 async def find(send: Send, resource: str, named: str | None, *, older: bool = False) -> tuple[Metadata, ...]:

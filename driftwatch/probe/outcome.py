@@ -32,6 +32,10 @@ _NETWORK = frozenset(
 )
 CLIENT_ERROR = range(400, 500)
 SERVER_ERROR = range(500, 600)
+_FORBIDDEN = frozenset({HTTPStatus.FORBIDDEN, HTTPStatus.UNAVAILABLE_FOR_LEGAL_REASONS})
+"""Refused for who asks, or for where it asks from."""
+_PERMANENT = frozenset({HTTPStatus.NOT_IMPLEMENTED, HTTPStatus.HTTP_VERSION_NOT_SUPPORTED})
+"""Server errors that a second request meets again."""
 KEEPS_METHOD = frozenset({307, 308})
 """The redirects after which a POST stays a POST."""
 _REDIRECTS = KEEPS_METHOD | {301, 302, 303}
@@ -61,8 +65,8 @@ def blocked(exchange: Exchange) -> Outcome | None:
         status == HTTPStatus.FORBIDDEN and exchange.header("www-authenticate") is not None
     ):
         return _outcome(exchange, "auth", f"HTTP {status}: {_wants_credentials(exchange)}")
-    if status == HTTPStatus.FORBIDDEN:
-        return _outcome(exchange, "forbidden", f"HTTP 403 to {_asked(exchange)}{_said(exchange)}")
+    if status in _FORBIDDEN:
+        return _outcome(exchange, "forbidden", f"HTTP {status} to {_asked(exchange)}{_said(exchange)}")
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         what = "HTTP 429: the server limits how often it is asked"
         return _outcome(exchange, "rate-limited", f"{what}{_pause(exchange.header('retry-after'))}")
@@ -103,7 +107,7 @@ def wants_certificate(exchange: Exchange) -> bool:
 def is_transient(exchange: Exchange) -> bool:
     """Whether the same request may well fare better a moment later: a server error, a reset, a timeout."""
     if exchange.status in SERVER_ERROR:
-        return not is_bot_page(exchange)
+        return exchange.status not in _PERMANENT and not is_bot_page(exchange)
     return exchange.fault is not None and exchange.fault.code in {"reset", "timeout"}
 
 

@@ -193,3 +193,18 @@ def test_without_a_readable_certificate_there_is_no_expiry() -> None:
     result = judged("tls/expiry", shut("tls", tls=tls(verified=False, certificate=None, chain=())))
     assert (result.state, result.code) == (State.NOT_CHECKED, "no-certificate")
     assert result.cause == "tls/chain"
+
+
+def test_a_certificate_above_that_ends_before_the_leaf_is_told() -> None:
+    leaf = certificate()
+    above = replace(leaf, not_after=NOW + timedelta(days=2))
+    long_over = replace(leaf, not_after=NOW - timedelta(days=60))
+    assert judged(
+        "tls/expiry", evidence(tls=tls(certificate=leaf, chain=(leaf, above, long_over)))
+    ).reason == ("ends 2027-02-10 12:00 UTC, in 72 days; a certificate above it ends before, 2026-12-02")
+
+
+def test_a_wrong_host_expects_a_certificate_for_the_one_that_was_asked_for() -> None:
+    seen = shut("certificate", tls=tls(verified=False, fault="wrong-host", host="api.example.com"))
+    (found,) = judged("tls/chain", seen).findings
+    assert found.expected == "a certificate that covers api.example.com"

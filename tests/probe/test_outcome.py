@@ -314,3 +314,8 @@ def test_the_pause_that_a_limit_asks_for_has_a_unit(wanted: str | None, said: st
     found = outcome.blocked(exchange(429, headers=headers))
     assert found is not None
     assert found.message == f"HTTP 429: the server limits how often it is asked{said}"
+
+
+@pytest.mark.parametrize(("status", "transient"), [(500, True), (503, True), (501, False), (505, False)])
+def test_what_a_server_does_not_implement_is_not_asked_for_again(status: int, transient: bool) -> None:  # noqa: FBT001
+    assert outcome.is_transient(exchange(status=status)) is transient

@@ -188,6 +188,11 @@ AUTHORIZATION = (
         challenge=(RISK, "no-metadata-url"),
     ),
     _protected(
+        "challenge-twice",
+        "none: the second of two Bearer challenges names the metadata",
+        lambda: Gate(challenge=f'Bearer realm="mcp", {NAMED}'),
+    ),
+    _protected(
         "challenge-relative",
         "the challenge names an address without its host",
         lambda: Gate(challenge=f'Bearer resource_metadata="{PATH}"'),
@@ -271,6 +276,24 @@ AUTHORIZATION = (
         resource_metadata=(FAILED, "no-authorization-server"),
     ),
     _protected(
+        "metadata-server-relative",
+        "the authorization server is named by a path",
+        _says(authorization_servers=["/oauth"]),
+        resource_metadata=(FAILED, "no-authorization-server"),
+    ),
+    _protected(
+        "metadata-server-plain-http",
+        "the authorization server is named over plain http",
+        _says(authorization_servers=["https://as.example.com", "http://as.example.com"]),
+        resource_metadata=(RISK, "plain-http-issuer"),
+    ),
+    _protected(
+        "metadata-moved",
+        "the metadata's address redirects",
+        _documents(path=Answer(status=301, headers=(("Location", ROOT),)), root=DOCUMENT),
+        resource_metadata=(NOT_CHECKED, "unclear"),
+    ),
+    _protected(
         "metadata-no-resource",
         "no resource is named",
         _says(resource=None),
@@ -316,6 +339,18 @@ AUTHORIZATION = (
         "invalid-token-429",
         "429 to an invalid token",
         lambda: Gate(invalid=Answer(status=429)),
+        invalid_token=(NOT_CHECKED, "unclear"),
+    ),
+    _protected(
+        "invalid-token-200",
+        "a JSON-RPC error with 200 to an invalid token",
+        lambda: Gate(invalid=as_json('{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"no"}}')),
+        invalid_token=(FAILED, "wrong-status"),
+    ),
+    _protected(
+        "invalid-token-bot-page",
+        "a page of bot protection to an invalid token",
+        lambda: Gate(invalid=page_html("Just a moment...", status=403)),
         invalid_token=(NOT_CHECKED, "unclear"),
     ),
 )

@@ -306,6 +306,7 @@ STATUSES = (
         invalid_token=(FAILED, "forbidden"),
     ),
     _shut("403", "403 to everything", Answer(status=403), "forbidden"),
+    _shut("451", "451 to everything, from where the probe is", Answer(status=451), "forbidden"),
     _shut("bot-page", "a page that asks to wait", page_html("Just a moment...", status=403), "bot-page"),
     _shut("bot-page-503", "the same with 503", page_html("Just a moment...", status=503), "bot-page"),
     _shut("bot-page-200", "a page of Cloudflare with 200 that asks for a proof", CHALLENGED, "bot-page"),

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from driftwatch.model import Era
+from tests.specimens.healthy import as_server_error
 from tests.specimens.http import Answer, Incoming
 from tests.specimens.mcp import MODERN, Json, Mcp, as_json, refusal
 from tests.specimens.specimen import FAILED, NOT_CHECKED, RISK, VERIFIED, Specimen
@@ -80,6 +81,10 @@ class _LosesSession:
         if incoming.rpc_method == "tools/list" and (self.always or server.issued == 1):
             server.open_sessions.clear()
         return None
+
+
+def _without_session_header(incoming: Incoming, answer: Answer) -> Answer:
+    return as_server_error(incoming, answer.with_header("Mcp-Session-Id", None))
 
 
 def _ever_new_session() -> Mcp:
@@ -317,6 +322,20 @@ PROTOCOL = (
         expect={
             "tools/pagination": (FAILED, "page-error"),
             "session/ended": (NOT_CHECKED, "not-ended"),
+            "errors/unknown-method": (NOT_CHECKED, "session-lost"),
+        },
+        blocked="incomplete-list",
+    ),
+    Specimen(
+        name="session-header-lost",
+        deviation="a proxy takes the session's header off, and refusals have an id of their own",
+        make=lambda: Mcp(modern=False, after=_without_session_header),
+        eras=(Era.LEGACY,),
+        expect={
+            "mcp/initialized-ack": (FAILED, "session-lost"),
+            "tools/pagination": (NOT_CHECKED, "session-lost"),
+            "transport/get": VERIFIED,
+            "session/ended": VERIFIED,
             "errors/unknown-method": (NOT_CHECKED, "session-lost"),
         },
         blocked="incomplete-list",

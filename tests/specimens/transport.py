@@ -81,6 +81,13 @@ GETS = (
         (NOT_CHECKED, "http-5xx"),
     ),
     one(
+        "get-501",
+        "GET is a method that is not implemented",
+        when(_is_get, status(501)),
+        "transport/get",
+        (FAILED, "refused"),
+    ),
+    one(
         "get-web-page",
         "GET shows a web page",
         when(_is_get, lambda _: page_html("Welcome", status=200)),
@@ -262,6 +269,14 @@ SESSIONS = (
         "session-without-delete",
         "clients may not end their sessions",
         when(lambda incoming: incoming.method == "DELETE", status(405)),
+        "session/ended",
+        (NOT_CHECKED, "no-delete"),
+        leaves_sessions=True,
+    ),
+    one(
+        "session-delete-501",
+        "DELETE is a method that is not implemented",
+        when(lambda incoming: incoming.method == "DELETE", status(501)),
         "session/ended",
         (NOT_CHECKED, "no-delete"),
         leaves_sessions=True,

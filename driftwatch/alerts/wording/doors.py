@@ -43,7 +43,7 @@ CLOSED = {
         "Otherwise look at what was put in front of the MCP route, or changed in the last release.",
     ),
     "forbidden": Closed(
-        "it answers 403",
+        "it forbids the request",
         "every client, unless the rule is about driftwatch alone",
         "Look at the firewall or gateway in front for a rule that refuses POST, JSON or unknown clients on "
         "the MCP route; its log names the rule. Let driftwatch through by its address or its User-Agent.",
