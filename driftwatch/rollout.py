@@ -82,6 +82,9 @@ def follow(tx: Tx, read: Read) -> Changes:
         return Changes()
     before = deploy.progress or _begin(read)
     progress = deploys.advance(before, _look(report, read.in_doubt))
+    news = progress.changed and len(progress.answers) > len(before.answers)
+    if news and not deploy.events and _handed_over(tx, read):
+        return Changes()
     changes, doubts = Changes(), list[str]()
     if progress.latest:
         changes = read.decide(policy=_as_confirmations(read.policy, rules.reads))
@@ -194,6 +197,13 @@ def _read_again(tx: Tx, deploy: DeployRun, read: Read, *, at: datetime, depth: D
     # The row of this read goes first: a server has one.
     tx.request_done(read.run.request)
     tx.go_on(deploy, request)
+
+
+def _handed_over(tx: Tx, read: Read) -> bool:
+    """Whether a release announced meanwhile goes on from here: what is new since then is its doing."""
+    # The row of this read goes first: a server has one.
+    tx.request_done(read.run.request)
+    return tx.hand_over(read.deploy, read.now)
 
 
 def _begin(read: Read) -> Progress:

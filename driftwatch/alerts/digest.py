@@ -29,7 +29,7 @@ def told(notes: Iterable[Note], *, releases: bool = False) -> list[Told]:
             Named(phrase=note.phrase, one="", several="", names=(), level=note.level),
         ):
             level = min(note.level, each.level, key=lambda level: level.rank)
-            phrase = f"{each.phrase} {note.release.ending}" if releases and note.release else each.phrase
+            phrase = f"{each.phrase}{note.release.ending}" if releases and note.release else each.phrase
             named = replace(each, phrase=phrase, level=level)
             key = named.phrase, named.one, named.mark
             alike[key] = _together(alike[key], named) if key in alike else named

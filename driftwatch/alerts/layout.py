@@ -114,8 +114,7 @@ def title(sections: Sequence[Section]) -> str:
     """One line for a lock screen: ``api-prod: toolset changed - 1 tool renamed (breaking)``."""
     notes = [note for section in sections for note in section.notes]
     servers = [server for section in sections for server in section.servers]
-    release = _one_release(notes)
-    end = f" {release}" if release else ""
+    end = _one_release(notes) or ""
     room = TITLE_LIMIT - len(end)
     if len(servers) == 1:
         about = "" if servers[0] == MONITOR else f"{servers[0]}: "
@@ -130,7 +129,7 @@ def title(sections: Sequence[Section]) -> str:
 
 
 def _one_release(notes: Sequence[Note]) -> str | None:
-    """The release that all of it is about, for the end of the title."""
+    """The release that all of it is about, as the end of the title."""
     releases = {note.release.ending if note.release else None for note in notes}
     return releases.pop() if len(releases) == 1 else None
 
@@ -305,5 +304,6 @@ def _common(one: Note, other: Note) -> Note:
         lines=tuple(line for line in one.lines if line in other.lines),
         items=tuple(item for item in one.items if item in other.items),
         since=min(times) if times else None,
+        fix=one.fix_of_each or one.fix,
         release=one.release if one.release == other.release else None,
     )

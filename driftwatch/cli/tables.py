@@ -97,7 +97,7 @@ def event_rows(events: Iterable[Event], *, named: bool = True) -> list[tuple[str
 def _event_row(event: Event, *, named: bool) -> tuple[str, ...]:
     """When, how bad, where unless that is known, and what in the words of a message."""
     note = describe(Story(event, event), Voice())
-    phrase = f"{note.phrase} {note.release.ending}" if note.release else note.phrase
+    phrase = f"{note.phrase}{note.release.ending}" if note.release else note.phrase
     where = (event.server or "driftwatch",) if named else ()
     return (moment(event.at), event.level.value, *where, phrase)
 

@@ -81,6 +81,23 @@ class Deploys(Unit):
         self._run(sql.UPDATE_RUN_OUTCOMES, {"key": run.release.id, "of_server": key, **values})
         self._plan_read(key, request)
 
+    def hand_over(self, run: DeployRun, now: datetime) -> bool:
+        """Let the release that waits for the server take this run along; False where none waits.
+
+        Its reads begin anew, and answer for both.
+        """
+        key = self._server_id(run.server)
+        rows = self._rows(sql.OUTCOMES_UNDER_WAY_OF, server=key)
+        waiting = next((row for row in rows if row["run_release"] != run.release.id), None)
+        if waiting is None:
+            return False
+        for row in rows:
+            taken = {"run_release": waiting["run_release"], "due_at": waiting["due_at"]}
+            anew = {"state": DeployState.WAITING, "progress": None, "reads": 0}
+            self._run(sql.UPDATE_OUTCOME, {"key": row["release_id"], "of_server": key, **taken, **anew})
+        self._plan_first(waiting, now)
+        return True
+
     def end_deploy(self, outcome: DeployOutcome, now: datetime) -> bool:
         """Write what became of a server's run, for every release that it looked after.
 

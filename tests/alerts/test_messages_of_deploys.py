@@ -86,12 +86,13 @@ def test_a_release_after_which_the_server_could_hardly_be_read(event: Any) -> No
     assert (
         message(lost)
         == """\
-[driftwatch] api-prod: not settled - too few answers after release v42
+[driftwatch] api-prod: still down - it answers with a server error, after release v42
 
 What this release did is not known: 14 reads, and too few of them saw the tools.
 The last one: transport/endpoint failed (http-5xx).
 Since: 2026-11-02 11:59 UTC
 After release: v42 (1a2b3c4d5e6f), before it v41, by ci, https://git.example/r/v42
+Affected: every client
 Fix: Start the server and let its address answer POST.
 
 More: driftwatch history api-prod
@@ -103,7 +104,7 @@ dw:1fdf6801
 def test_a_release_after_which_answers_still_differ_is_not_called_unchanged(event: Any) -> None:
     said = message(over(event, Level.WARNING, state="unsettled", verdict="unsettled", reads=14))
     title, _, line, *_ = said.splitlines()
-    assert title == "[driftwatch] api-prod: not settled - answers differ after release v42"
+    assert title == "[driftwatch] api-prod: not settled - answers differ, after release v42"
     assert line == "Which of them the release left is not known: 14 reads, and they do not agree."
 
 
@@ -122,7 +123,7 @@ def test_replicas_that_disagree_after_a_release(event: Any) -> None:
     assert (
         message(unsettled)
         == """\
-[driftwatch] api-prod: replicas disagree - 2 toolsets in turn after release v42
+[driftwatch] api-prod: replicas disagree - 2 toolsets in turn, after release v42
 
 Toolset (modern): 2 toolsets in turn, none of them lasts
 Most often a rollout that stopped half-way, or one instance that was left behind. The next message about it comes when 12 probes in a row agree.
@@ -141,7 +142,7 @@ dw:1fdf6801
 
 def test_a_release_of_which_everything_was_told_is_history(event: Any) -> None:
     text = message(over(event, told=2, verdict="breaking"))
-    assert text.startswith("[driftwatch] api-prod: settled - breaking after release v42\n")
+    assert text.startswith("[driftwatch] api-prod: settled - breaking, after release v42\n")
     assert "as before" not in text
 
 

@@ -1,11 +1,12 @@
 """Whole messages about many servers, and about the first probe, as they arrive: a changed line here is one on somebody's phone."""
 # ruff: noqa: E501 - a line of a message is as long as it arrives
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 from driftwatch.model import EventKind, Level
-from tests.alerts.told import NOON, REFUSED, Message, finding, result
+from tests.alerts.told import NOON, REFUSED, Message, change, drift, finding, result
 
 
 def test_many_servers_at_once(event: Any, message: Message) -> None:
@@ -212,3 +213,30 @@ def test_the_fix_of_a_first_look_says_which_of_several_checks_it_mends(event: An
     ]
     told = message(event(EventKind.ADDED_WITH_PROBLEMS, results=results, blocked=[]))
     assert "Fix: transport/content-type: Answer POST with application/json or text/event-stream.\n" in told
+
+
+def test_servers_whose_tools_changed_alike_share_a_section(event: Any, message: Message) -> None:
+    release = {"ref": "v42", "relation": "by"}
+    removed = change("tool-removed", "breaking", 'tool "cancel" removed', tool="cancel")
+    events = [
+        replace(drift(event, removed, release=release), id=f"event-{name}", server=name)
+        for name in ("api-eu", "api-us", "api-asia")
+    ]
+    assert (
+        message(*events)
+        == """\
+[driftwatch] 3 servers: toolset changed - 1 tool removed (breaking) by release v42
+
+api-eu, api-us, api-asia
+Toolset (modern): dw1:a1a1a1a1.b2b2b2b2 -> dw1:c3c3c3c3.d4d4d4d4
+- tool "cancel" removed
+Since: 2026-11-02 11:59 UTC (12:59 Europe/Berlin)
+Changed by release: v42
+Affected: existing callers, whose calls fail
+Baseline: still the old list, until the new one is accepted
+Fix: If it is meant, accept it: `driftwatch accept NAME --fingerprint dw1:c3c3c3c3.d4d4d4d4 --reason "..."`. If not, look at the release that brought it.
+
+More: driftwatch status
+dw:100e755c
+"""
+    )

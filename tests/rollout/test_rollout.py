@@ -113,3 +113,30 @@ def test_answers_that_differ_when_the_time_is_up_are_told_with_their_counts(it: 
     assert event.kind is EventKind.UNSETTLED
     assert sorted(event.details["values"].values()) == [2, 3]
     assert outcome(it).verdict is DeployVerdict.UNSETTLED
+
+
+def test_what_is_new_after_another_announcement_is_told_as_that_ones_doing(it: Scene) -> None:
+    it.announce()
+    it.read_on("e")
+    it.clock.advance(4 * SECOND)
+    it.announce()  # a repair, while the first release is still being read
+    assert it.read_on("f", "f", "f") == [LIGHT, FULL, LIGHT]
+    changed = [event for event in told(it) if event.kind is EventKind.TOOLSET_CHANGED]
+    assert changed
+    assert {event.details["release"]["ref"] for event in changed} == {"r1"}
+    assert {event.details["release"]["previous_ref"] for event in changed} == {"r0"}
+    assert outcome(it, "r0").run_release == "r1"
+    assert outcome(it, "r0").verdict is outcome(it, "r1").verdict is DeployVerdict.BREAKING
+    assert it.under_way() == []
+
+
+def test_what_was_there_before_another_announcement_stays_the_first_ones_doing(it: Scene) -> None:
+    it.announce()
+    it.read_on("e")
+    it.clock.advance(4 * SECOND)
+    it.announce()
+    it.read_on("e", "e", "e")
+    changed = [event for event in told(it) if event.kind is EventKind.TOOLSET_CHANGED]
+    assert {event.details["release"]["ref"] for event in changed} == {"r0"}
+    assert outcome(it, "r1").state is DeployState.SETTLED
+    assert it.under_way() == []

@@ -112,6 +112,7 @@ def recovery(event: Event, voice: Voice) -> Note:
         phrase=f"back after {lasted}" if down else f"{check} {_again(event, lasted)}",
         tally="back" if down else _again_tally(event),
         lines=tuple(lines),
+        blocks=len(blocked),
         release=release(event.details),
         alike=_alike(event, (lasted,)),
     )
@@ -268,10 +269,11 @@ def settled(event: Event, voice: Voice) -> Note:
 
 def _phrase(check: str, value: str | None, result: Mapping[str, Json], said: Sequence[str]) -> str:
     what = f"{check} {TALLY.get(state(value), 'changed')}"
-    if len(said) > 1:
+    if len(said) > 1 and check.partition("/")[0] in PER_TOOL:
         return f"{what} - {count(len(_findings(result)), 'finding')}"
-    why = said[0] if said else str(result.get("reason") or "")
-    return f"{what} - {gist(why)}" if why else what
+    why = gist(said[0] if said else str(result.get("reason") or ""))
+    more = f" (+{len(said) - 1} more)" if len(said) > 1 else ""
+    return f"{what} - {why}{more}" if why else what
 
 
 def _what(said: Sequence[str], result: Mapping[str, Json]) -> tuple[str, ...]:

@@ -5,8 +5,9 @@ from dataclasses import replace
 
 from driftwatch.alerts.text import count, foreign, label
 from driftwatch.alerts.wording.calm import short_pair, subject_words
-from driftwatch.alerts.wording.note import Note, Release, Voice, began, release, words
-from driftwatch.model import Event, Json
+from driftwatch.alerts.wording.doors import ROOT, down_words
+from driftwatch.alerts.wording.note import Note, Release, Voice, began, release, state, words
+from driftwatch.model import Event, Json, State
 from driftwatch.toolset import Diff
 
 
@@ -76,19 +77,22 @@ def _blip(event: Event, blip: Mapping[str, Json]) -> Note:
 
 def _inconclusive(event: Event, voice: Voice) -> Note:
     """The time was up, and the server had not shown enough to judge."""
-    root = event.details.get("root")
+    root = str(event.details.get("root") or "")
+    down = down_words(ROOT, root)
+    last = () if state(root) == State.VERIFIED else (f"The last one: {ROOT} {words(root)}.",)
     return Note(
         server=event.server,
         level=event.level,
-        phrase="not settled - too few answers",
-        tally="not settled",
+        phrase=f"still down - {down}" if down else "not settled - too few answers",
+        tally="still down" if down else "not settled",
         lines=(
             f"What this release did is not known: {_reads(event)}, and too few of them saw the tools.",
-            f"The last one: transport/endpoint {words(str(root) if root else None)}.",
+            *last,
         ),
         since=began(event),
         release=_release(event, "after"),
-        fix=voice.fix("transport/endpoint"),
+        affected="every client" if down else None,
+        fix=voice.fix(ROOT),
     )
 
 

@@ -61,9 +61,9 @@ class Release:
 
     @property
     def ending(self) -> str:
-        """What a title ends with: ``by release v42``, ``after release v42`` or ``(release v42)``."""
-        words = {"by": "by release", "after": "after release", "of": "by release"}.get(self.relation)
-        return f"{words} {self.ref}" if words else f"(release {self.ref})"
+        """What follows a phrase: `` by release v42``, ``, after release v42`` or `` (release v42)``."""
+        words = {"by": " by release", "after": ", after release", "of": " by release"}.get(self.relation)
+        return f"{words} {self.ref}" if words else f" (release {self.ref})"
 
     @property
     def fact(self) -> str:
@@ -113,6 +113,8 @@ class Note:
     baseline: str | None = None
     """What a toolset is compared with from now on."""
     fix: str | None = None
+    fix_of_each: str | None = None
+    """The same for each of several servers that are told together, where it names the server."""
     acknowledge: str | None = None
     """The command that ends the reminders of it."""
     alike: str | None = None

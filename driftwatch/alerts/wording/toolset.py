@@ -118,6 +118,7 @@ def blip(first: Event, last: Event, voice: Voice) -> Note:
 
 def _note(event: Event, voice: Voice, phrase: str, *remarks: str) -> Note:
     diff, details = _diff(event), event.details
+    of, items, baseline = release(details), _items(diff), _baseline(event)
     summary = _summary(diff)
     to_accept = _worst(diff) == toolset.BREAKING and not details.get("accepted")
     if diff is None:
@@ -128,13 +129,15 @@ def _note(event: Event, voice: Voice, phrase: str, *remarks: str) -> Note:
         phrase=f"{phrase} - {summary}" if summary else phrase,
         tally=phrase.removeprefix("an "),
         lines=(_moved(event), *remarks, *_warnings(diff), *gap_line(details)),
-        items=_items(diff),
+        items=items,
         named=_named(diff, phrase),
         since=began(event),
-        release=release(details),
+        release=of,
         affected=_affected(diff),
-        baseline=_baseline(event),
-        fix=_fix(event, voice) if to_accept or _flagged(diff) else None,
+        baseline=baseline,
+        fix=_fix(event, voice, event.server) if to_accept or _flagged(diff) else None,
+        fix_of_each=_fix(event, voice, "NAME") if to_accept or _flagged(diff) else None,
+        alike="\n".join((event.kind, _moved(event), *items, baseline, of.line if of else "")),
     )
 
 
@@ -264,11 +267,11 @@ def _hurt(kinds: Sequence[str]) -> Iterator[str]:
         yield USERS
 
 
-def _fix(event: Event, voice: Voice) -> str:
+def _fix(event: Event, voice: Voice, server: str | None) -> str:
     """Both ways out, each with its command where the server is known."""
-    if event.server is None or event.details.get("accepted"):
+    if server is None or event.details.get("accepted"):
         return f"If it is not meant, {_LOOK}."
-    accept = voice.command(accepting(event.server, event.after or ""))
+    accept = voice.command(accepting(server, event.after or ""))
     return f"If it is meant, accept it: `{accept}`. If not, {_LOOK}."
 
 

@@ -117,6 +117,9 @@ class Tx(Reader, Protocol):
     def go_on(self, run: DeployRun, request: ProbeRequest) -> None:
         """Keep the progress of a run and plan its next read."""
 
+    def hand_over(self, run: DeployRun, now: datetime) -> bool:
+        """Let the release that waits for the server take this run along; False where none waits."""
+
     def end_deploy(self, outcome: DeployOutcome, now: datetime) -> bool:
         """Write what became of a server's run, for every release that it looked after.
 
