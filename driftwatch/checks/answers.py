@@ -64,6 +64,12 @@ def unheard(exchange: Exchange, *, within_session: bool = False) -> NotChecked |
     return None
 
 
+def refuses(exchange: Exchange) -> bool:
+    """Whether the server itself said no: not a closed door, not a failure, and not a fault on the way."""
+    cut = exchange.fault is not None and exchange.fault.code == "too-large"
+    return unheard(exchange) is None and exchange.status not in SERVER_ERROR and not cut
+
+
 def unkept(answer: Exchange, acknowledgement: Exchange | None) -> NotChecked | None:
     """Why an answer within a session says nothing, where the session did not outlast its handshake.
 

@@ -3,25 +3,16 @@
 import itertools
 from collections.abc import Iterator
 
-from driftwatch.checks import handshake
-from driftwatch.checks.answers import (
-    HEADER_MISMATCH,
-    UNSUPPORTED_VERSION,
-    error_code,
-    supported_revisions,
-)
+from driftwatch.checks import eras, handshake
+from driftwatch.checks.answers import answered, refuses
 from driftwatch.checks.base import Found, NotChecked, Policy, Verdict, check, listed, once, shown
 from driftwatch.checks.clients import Client
 from driftwatch.checks.messages import envelope_faults, text_faults
 from driftwatch.checks.reads import Comparison
 from driftwatch.checks.results import result_faults
 from driftwatch.checks.sources import OWN, rule
-from driftwatch.checks.transport import SERVER_ERRORS, SHUT_STATUSES
 from driftwatch.evidence import Exchange, FurtherList, Listing, Missing, Opening, Surface
-from driftwatch.model import KNOWN_REVISIONS, MODERN_REVISION, Era, Json, Severity, position
-
-_CUT = frozenset({"reset", "timeout", "deadline", "too-large"})
-"""How an answer ends that was not there in full."""
+from driftwatch.model import KNOWN_REVISIONS, MODERN_REVISION, Era, Severity, position
 
 
 @check(
@@ -113,24 +104,24 @@ def era_coverage(
     """
     if not surfaces:
         return NotChecked.of(blocker)
-    unlike = list(_unlike_lists(surfaces))
+    unlike = list(eras.unlike_lists(surfaces))
     doubt = next(iter(compared.in_doubt.values()), None) if unlike else None
-    found = [*(() if doubt else unlike), *_thrown_back(openings, surfaces)]
+    found = [*(() if doubt else unlike), *eras.thrown_back(openings, surfaces)]
     if doubt and not found:
         return NotChecked.of(doubt)
     spoken = {surface.era for surface in surfaces}
     tried = {} if isinstance(openings, Missing) else {opening.era: opening.exchange for opening in openings}
     if spoken == {Era.MODERN}:
         refusal = tried.get(Era.LEGACY)
-        if refusal is None or not _is_refusal(refusal):
-            return NotChecked(_unclear("initialize", refusal), "initialize-unclear")
-        found += _left_out(refusal, policy)
+        if refusal is None or not refuses(refusal):
+            return NotChecked(eras.unclear("initialize", refusal), "initialize-unclear")
+        found += eras.left_out(refusal, policy)
     # A server that never spoke it may answer anything, 500 too, and is for clients of both eras.
     if Era.MODERN in known_eras - spoken and not found:
         refusal = tried.get(Era.MODERN)
-        if refusal is None or not _is_refusal(refusal):
-            return NotChecked(_unclear("server/discover", refusal), "discover-unclear")
-    return found
+        if refusal is None or not refuses(refusal):
+            return NotChecked(eras.unclear("server/discover", refusal), "discover-unclear")
+    return found or eras.forbidden(tried.get(Era.MODERN))
 
 
 @check(
@@ -162,7 +153,7 @@ def negotiation(openings: tuple[Opening, ...] | Missing, revision: str, policy: 
             subject="initialize",
             message="A revision that the server does not know is refused.",
             expected=f"an answer that offers {revision[:40]}",
-            measured=_answered(refusal),
+            measured=answered(refusal),
             clients=names,
         )
 
@@ -290,120 +281,7 @@ def _no_handshake(surfaces: tuple[Surface, ...], policy: Policy) -> Found:
     )
 
 
-def _left_out(refusal: Exchange, policy: Policy) -> list[Found]:
-    names = tuple(c.name for c in policy.clients if position(c.newest) < position(MODERN_REVISION))
-    if not names:
-        return []
-    older, _ = supported_revisions(refusal)
-    found = Found(
-        code="modern-only",
-        subject="initialize",
-        message=f"initialize is refused, also at what the refusal lists: {listed(names)} cannot connect."
-        if set(older) & (set(KNOWN_REVISIONS) - {MODERN_REVISION})
-        else f"Only {MODERN_REVISION} is spoken: {listed(names)} cannot connect.",
-        expected="an answer to initialize",
-        measured=_answered(refusal),
-        era=Era.LEGACY,
-        clients=names,
-    )
-    return [found]
-
-
 def _refused_for_its_revision(opening: Opening) -> Exchange | None:
     """The first initialize after which another revision was offered."""
     pairs = itertools.pairwise(opening.attempts) if opening.era is Era.LEGACY else ()
     return next((one for one, other in pairs if other.label.rpartition(":")[2] in KNOWN_REVISIONS), None)
-
-
-def _answered(exchange: Exchange) -> str:
-    error = exchange.error
-    code = f", error {shown(error.get('code'), 20)}" if isinstance(error, dict) else ""
-    return f"HTTP {exchange.status}{code}"
-
-
-def _unclear(asked: str, exchange: Exchange | None) -> str:
-    if exchange is None or (exchange.status is None and exchange.fault is None):
-        return f"{asked} got no clear answer"
-    fault = exchange.fault
-    said = f"HTTP {exchange.status}" if exchange.status is not None or fault is None else fault.message
-    return f"{asked} got no clear answer: {said}"
-
-
-def _is_refusal(exchange: Exchange) -> bool:
-    """Whether the server itself said no to an era: not a closed door, and not a fault on the way."""
-    status, fault = exchange.status, exchange.fault
-    cut = fault is not None and fault.code in _CUT
-    return status is not None and status < SERVER_ERRORS and status not in SHUT_STATUSES and not cut
-
-
-def _thrown_back(openings: tuple[Opening, ...] | Missing, surfaces: tuple[Surface, ...]) -> Iterator[Found]:
-    """A server that knows 2026-07-28 well enough to refuse it, and does so in a way that leads nowhere."""
-    tried = () if isinstance(openings, Missing) else openings
-    modern = next((opening.exchange for opening in tried if opening.era is Era.MODERN), None)
-    if any(surface.era is Era.MODERN for surface in surfaces) or modern is None:
-        return
-    refused = _refused_without_way_out(modern)
-    if refused is None:
-        return
-    code, message, measured = refused
-    yield Found(
-        code=code,
-        subject="server/discover",
-        message=message,
-        expected="an answer to server/discover",
-        measured=measured,
-        era=Era.MODERN,
-    )
-
-
-def _refused_without_way_out(modern: Exchange) -> tuple[str, str, str] | None:
-    """Code, message and measured value; None for a refusal that sends clients on to initialize."""
-    measured = _answered(modern)
-    if error_code(modern) == HEADER_MISMATCH:
-        message = (
-            f"Clients of {MODERN_REVISION} do not get in: something on the way takes off or changes their "
-            "Mcp-Method or MCP-Protocol-Version header."
-        )
-        return "headers-lost", message, measured
-    result = modern.result
-    if isinstance(result, dict) and not isinstance(result.get("supportedVersions", []), list):
-        message = f"Clients of {MODERN_REVISION} do not get in: supportedVersions is not a list."
-        return "supported-versions", message, shown(result["supportedVersions"], 40)
-    if error_code(modern) != UNSUPPORTED_VERSION:
-        return None
-    names, listed = supported_revisions(modern)
-    measured = f"{measured}, supported: {listed}"
-    if not names:
-        message = f"The refusal of {MODERN_REVISION} does not say which revisions clients are to use instead."
-        return "no-versions", message, measured
-    if MODERN_REVISION in names:
-        message = (
-            f"Clients of {MODERN_REVISION} do not get in: it is refused, and listed among what is supported."
-        )
-        return "lists-the-refused", message, measured
-    if not any(name in KNOWN_REVISIONS for name in names):
-        message = f"Clients of {MODERN_REVISION} do not get in: no revision that is listed exists."
-        return "no-known-version", message, measured
-    return None
-
-
-def _unlike_lists(surfaces: tuple[Surface, ...]) -> Iterator[Found]:
-    read = [(surface.era, surface.tools) for surface in surfaces]
-    lists = [(era, _names(tools)) for era, tools in read if not isinstance(tools, Missing)]
-    for (era, names), (other_era, other_names) in itertools.pairwise(lists):
-        if names == other_names:
-            continue
-        only = [f"{len(names - other_names)} only in {era}"] if names - other_names else []
-        only += [f"{len(other_names - names)} only in {other_era}"] if other_names - names else []
-        examples = [shown(name, 64) for name in sorted(names ^ other_names)]
-        yield Found(
-            code="eras-differ",
-            subject="tools/list",
-            message=f"The two eras list different tools: {listed(examples)}.",
-            expected="the same tools in both eras",
-            measured=" and ".join(only),
-        )
-
-
-def _names(tools: tuple[Json, ...]) -> set[str]:
-    return {tool["name"] for tool in tools if isinstance(tool, dict) and isinstance(tool.get("name"), str)}

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import SplitResult, urljoin, urlsplit
 
 from driftwatch.checks.answers import answered, ok
 from driftwatch.checks.base import Found, NotChecked, listed, shown
@@ -52,16 +52,24 @@ def led_on(answer: Exchange) -> Found:
 def _destination(exchange: Exchange, location: str) -> tuple[str, str, Severity | None]:
     try:
         here, there = urlsplit(exchange.url), urlsplit(urljoin(exchange.url, location))
-        same_host = (here.hostname, here.port) == (there.hostname, there.port)
+        same_port = _port(here) == _port(there)
     except ValueError:
         return "other-host", "The URL redirects to something that is no address.", None
     if here.scheme == "https" and there.scheme == "http":
         return "plain-http", "The URL redirects to plain http.", None
-    if not same_host or there.scheme != here.scheme:
+    if there.hostname != here.hostname:
         return "other-host", "The URL redirects to another host.", None
+    if there.scheme != here.scheme:
+        return "to-https", "The URL is plain http and redirects to https, which is the one to publish.", None
+    if not same_port:
+        return "other-host", "The URL redirects to another port of its host.", None
     if exchange.status not in KEEPS_METHOD:
         return "method-lost", "The URL redirects in a way that turns a POST into a GET.", None
     return "same-origin", "The URL redirects to another address of the same server.", Severity.HEADS_UP
+
+
+def _port(url: SplitResult) -> int | None:
+    return url.port or {"http": 80, "https": 443}.get(url.scheme)
 
 
 def names_several_types(reply: Exchange) -> bool:

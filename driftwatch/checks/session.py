@@ -7,6 +7,7 @@ from http import HTTPStatus
 
 from driftwatch.checks.answers import METHOD_NOT_FOUND, answered, error_code, ok, unheard
 from driftwatch.checks.base import Found, NotChecked, Verdict, Verified, check
+from driftwatch.checks.replies import MEDIA_TYPES
 from driftwatch.checks.sources import item
 from driftwatch.evidence import Exchange, Listing, Missing, Opening
 from driftwatch.model import Depth, Era, Severity
@@ -99,9 +100,9 @@ def ended(
         return alike
     if session_after_end.status == HTTPStatus.NOT_FOUND:
         return ()
-    if ok(session_after_end) and session_after_end.answer is None:
+    if ok(session_after_end) and session_after_end.answer is None and _is_message(session_after_end):
         return NotChecked(f"no answer to judge: {answered(session_after_end)}", "no-answer")
-    served = ok(session_after_end) and session_after_end.error is None
+    served = ok(session_after_end) and session_after_end.result is not None
     found = Found(
         code="still-served" if served else "not-404",
         subject="Mcp-Session-Id",
@@ -112,6 +113,11 @@ def ended(
         measured=answered(session_after_end),
     )
     return [found]
+
+
+def _is_message(reply: Exchange) -> bool:
+    """Whether it says to be an answer, read or not; a web page is none."""
+    return reply.media_type in MEDIA_TYPES
 
 
 def _fares_alike(after_end: Exchange, listing: Listing | Missing) -> NotChecked | None:

@@ -75,6 +75,8 @@ def stream_buffering(subscription: Streaming, opening: Exchange) -> Verdict:
         switch response buffering off for the MCP route, and compression of event streams too.
     """
     seen = subscription
+    if seen.status in _GATEWAY_TIMEOUTS:
+        return [_held(seen, f"HTTP {seen.status}")]
     if seen.status is not None and seen.status not in SUCCESS:
         return NotChecked(f"subscriptions/listen was answered with HTTP {seen.status}", "refused")
     if seen.first_message is not None and seen.first_message.startswith("error"):
@@ -180,13 +182,7 @@ def _slow(era: Era, attempt: Exchange) -> Found:
 
 def _no_first_event(seen: Streaming, fault: Fault) -> Found:
     if fault.code in _LATE:
-        return Found(
-            code="held",
-            subject="subscriptions/listen",
-            message="The stream's first event does not come through: something on the way holds it back.",
-            expected=f"the acknowledgement within {seen.waited_s:g} s",
-            measured=f"nothing, {'after the headers' if seen.status else 'not even the headers'}",
-        )
+        return _held(seen, f"nothing, {'after the headers' if seen.status else 'not even the headers'}")
     return Found(
         code="cut",
         subject="subscriptions/listen",
@@ -194,6 +190,16 @@ def _no_first_event(seen: Streaming, fault: Fault) -> Found:
         expected="the acknowledgement as its first event",
         measured=fault.message,
         severity=Severity.WILL_BREAK,
+    )
+
+
+def _held(seen: Streaming, measured: str) -> Found:
+    return Found(
+        code="held",
+        subject="subscriptions/listen",
+        message="The stream's first event does not come through: something on the way holds it back.",
+        expected=f"the acknowledgement within {seen.waited_s:g} s",
+        measured=measured,
     )
 
 

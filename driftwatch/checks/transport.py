@@ -350,9 +350,11 @@ def origin(foreign_origin: Exchange, revision: str) -> Verdict:
 def established(openings: Sequence[Opening]) -> Sequence[Opening]:
     """The openings that a surface stands behind, or every one where there is none.
 
-    A legacy server owes no sensible answer to the modern era's first request, nor the other way round.
+    A legacy server owes no sensible answer to the modern era's first request, nor the other way round, and
+    nobody one to the GET that looks for the old transport.
     """
-    return [opening for opening in openings if opening.established] or openings
+    posted = [opening for opening in openings if opening.era is not Era.HTTP_SSE]
+    return [opening for opening in openings if opening.established] or posted
 
 
 def _judged(openings: tuple[Opening, ...] | Missing) -> Sequence[Opening]:

@@ -193,7 +193,8 @@ def _unusable(exchange: Exchange) -> Outcome:
         return _outcome(exchange, "http-4xx", f"HTTP {status} to {asked}{_said(exchange)}")
     kind = exchange.media_type or "no content type"
     if eras.ok(exchange) and exchange.answer is not None:
-        return _outcome(exchange, "not-mcp", f"HTTP {status}, but the answer to {asked} names no revision")
+        what = f"HTTP {status}, but the answer to {asked} names no revision{_said(exchange)}"
+        return _outcome(exchange, "not-mcp", what)
     if exchange.fault is not None and exchange.media_type in {"application/json", "text/event-stream"}:
         return _outcome(exchange, "not-mcp", f"HTTP {status}, but {exchange.fault.message}")
     return _outcome(

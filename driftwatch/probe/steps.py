@@ -30,20 +30,25 @@ async def take(dialogue: Dialogue, seen: Seen, target: Target, depth: Depth) -> 
 
     ``server/discover`` comes first; whatever it finds, ``initialize`` follows, because clients in the field
     use that surface; a server that answers neither is asked for the old HTTP+SSE transport. A refusal to talk
-    at all ends the probe, except a server error: real servers of the older eras answer 500 to a method they
-    do not know. What only a full probe asks comes after both lists were read, except where a session has to
-    live for it: a server that is slow to refuse then costs no list.
+    at all ends the probe, except a server error and a bare 403: real servers of the older eras answer 500 to
+    a method they do not know, and gateways forbid one that is not on their list. What only a full probe asks
+    comes after both lists were read, except where a session has to live for it: a server that is slow to
+    refuse then costs no list.
     """
     steps = _Steps(dialogue=dialogue, seen=seen, target=target, full=depth is Depth.FULL)
     dialogue.budget = FULL if steps.full else LIGHT
     discovered = await modern.discover(dialogue)
     await steps.note_modern(discovered)
     refusal = None if seen.surfaces else outcome.blocked(discovered.exchange)
-    if refusal is None or refusal.code == "http-5xx":
+    if refusal is None or refusal.code in _MAY_BE_OLDER:
         await steps.take_older(discovered, patient=refusal is None)
     await steps.ask_more_of_modern()
     # An older server issues a session to any first request, also to one that it refuses.
     await dialogue.end_all()
+
+
+_MAY_BE_OLDER = frozenset({"http-5xx", "forbidden"})
+"""Refusals of server/discover after which ``initialize`` may still be answered."""
 
 
 @dataclass(slots=True, kw_only=True)

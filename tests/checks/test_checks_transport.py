@@ -77,6 +77,7 @@ def test_only_the_old_transport_is_a_risk() -> None:
         (307, "http://mcp.example.org/mcp/", State.FAILED, "plain-http"),
         (307, "http://[::1/", State.FAILED, "other-host"),
         (307, "javascript:alert(1)", State.FAILED, "other-host"),
+        (308, "https://mcp.example.org:443/mcp/", State.OBSERVED_RISK, "same-origin"),
     ],
 )
 def test_a_redirect_is_judged_by_where_it_leads(status: int, location: str, state: State, code: str) -> None:
@@ -84,6 +85,21 @@ def test_a_redirect_is_judged_by_where_it_leads(status: int, location: str, stat
     result = judged("transport/redirect", shut("redirect", hop))
     assert (result.state, result.code) == (state, code)
     assert location[:200] in result.findings[0].measured
+
+
+@pytest.mark.parametrize(
+    ("location", "code", "message"),
+    [
+        ("https://mcp.example.org/mcp", "to-https", "is plain http and redirects to https"),
+        ("http://mcp.example.org:8080/mcp", "other-host", "another port of its host"),
+        ("http://www.mcp.example.org/mcp", "other-host", "another host"),
+    ],
+)
+def test_a_redirect_from_plain_http_says_what_changes(location: str, code: str, message: str) -> None:
+    hop = exchange(status=308, headers=(("location", location),), url="http://mcp.example.org/mcp")
+    (found,) = judged("transport/redirect", shut("redirect", hop)).findings
+    assert found.code == code
+    assert message in found.message
 
 
 def test_a_redirect_of_one_era_is_said_once_for_the_server() -> None:

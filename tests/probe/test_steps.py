@@ -154,15 +154,21 @@ async def test_a_server_that_knows_discover_only_after_initialize_is_modern_afte
     assert (modern.established, legacy.established) == (True, False)
 
 
-@pytest.mark.parametrize(
-    "name", ["401", "403", "429", "bot-page", "gate-vercel", "redirect-301", "redirect-host"]
-)
+@pytest.mark.parametrize("name", ["401", "429", "bot-page", "gate-vercel", "redirect-301", "redirect-host"])
 async def test_a_shut_door_is_knocked_at_once(name: str) -> None:
     async with running(BY_NAME[name].make()) as server:
         evidence = await server.probe()
     assert len(server.loopback.log) == 1
     assert server.pauses == []
     assert evidence.outcome.reachable
+
+
+async def test_a_bare_403_is_followed_by_one_initialize() -> None:
+    async with running(BY_NAME["403"].make()) as server:
+        evidence = await server.probe()
+    assert server.asked == ["server/discover", "initialize"]
+    assert server.pauses == []
+    assert (evidence.outcome.code, evidence.outcome.status) == ("forbidden", 403)
 
 
 async def test_a_server_error_is_looked_at_once_more_and_followed_by_one_initialize() -> None:

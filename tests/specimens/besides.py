@@ -54,6 +54,12 @@ def _listens(name: str, deviation: str, answer: Answer, expect: Json, timeout_s:
 
 STREAMS = (
     _listens(
+        "listens-504",
+        "a gateway that waits for the end of the stream gives it up",
+        Answer(status=504),
+        (RISK, "held"),
+    ),
+    _listens(
         "listens",
         "none: a subscription is acknowledged at once",
         events(ACKNOWLEDGED, ends=False),

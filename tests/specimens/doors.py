@@ -306,6 +306,27 @@ STATUSES = (
         invalid_token=(FAILED, "forbidden"),
     ),
     _shut("403", "403 to everything", Answer(status=403), "forbidden"),
+    Specimen(
+        name="discover-403",
+        deviation="403 to server/discover alone",
+        make=lambda: Mcp(
+            before=lambda _, incoming: (
+                Answer(status=403) if incoming.rpc_method == "server/discover" else None
+            )
+        ),
+        eras=(Era.LEGACY,),
+        expect={"mcp/era-coverage": (RISK, "forbidden")},
+    ),
+    Specimen(
+        name="static-site",
+        deviation="405 to every POST, and a web page to GET",
+        make=lambda: Mcp(
+            before=lambda _, incoming: page_html("Welcome", status=405 if incoming.method == "POST" else 200)
+        ),
+        eras=(),
+        expect={"transport/endpoint": (FAILED, "http-4xx"), "transport/redirect": VERIFIED},
+        blocked="http-4xx",
+    ),
     _shut("451", "451 to everything, from where the probe is", Answer(status=451), "forbidden"),
     _shut("bot-page", "a page that asks to wait", page_html("Just a moment...", status=403), "bot-page"),
     _shut("bot-page-503", "the same with 503", page_html("Just a moment...", status=503), "bot-page"),

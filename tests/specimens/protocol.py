@@ -339,6 +339,7 @@ PROTOCOL = (
             "errors/unknown-method": (NOT_CHECKED, "session-lost"),
         },
         blocked="incomplete-list",
+        leaves_sessions=True,
     ),
     Specimen(
         name="session-with-every-reply",

@@ -50,6 +50,10 @@ def _knows_odd_sessions(server: Mcp, incoming: Incoming) -> Answer | None:
     return None
 
 
+def _start_page(_: Incoming, answer: Answer) -> Answer:
+    return page_html("Welcome", status=200) if answer.status == 404 else answer
+
+
 class _ForgetsBadly:
     """Knows ended sessions only as bad requests."""
 
@@ -272,6 +276,14 @@ SESSIONS = (
         "session/ended",
         (NOT_CHECKED, "no-delete"),
         leaves_sessions=True,
+    ),
+    one(
+        "session-ended-page",
+        "a web application answers every 404 with its start page",
+        lambda: Mcp(modern=False, after=_start_page),
+        "session/ended",
+        (FAILED, "not-404"),
+        eras=(Era.LEGACY,),
     ),
     one(
         "session-delete-501",
