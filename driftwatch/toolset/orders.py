@@ -31,6 +31,7 @@ from driftwatch.toolset.vocabulary import (
     PRIOR_TO,
     PRIVATE_FILE,
     REQUESTS,
+    RIVAL,
     SAID,
     SECRETS,
     THEN_CALL,
@@ -151,7 +152,8 @@ RULES = (
     _rule(
         "do not use",
         "not n't dont never avoid refrain",
-        rf"{DO_NOT}\s+{ADVERB}(?:call|calling|invoke|invoking)\s+\w+_\w+",
+        rf"{DO_NOT}\s+{ADVERB}(?:call|calling|invoke|invoking)\s+\w+_\w+|"
+        rf"{DO_NOT}\s+{ADVERB}{CALLING}\s+(?:the|any|your)\s+(?:other|built-?in|native|default)\s+{RIVAL}{END}",
     ),
     _rule(
         "do not use",
@@ -299,6 +301,18 @@ RULES = (
         rf"(?:chats?|conversations?|prompts?|questions?|turns?)\b[^.!?;]{{0,40}}\s{MUST_GO}\s+\w+_\w+)|"
         rf"(?:copy|forward|pass|report|send|submit)\s+(?:a\s+copy\s+of\s+(?:the|your)|your)\s+(?:\w+\s+)?{REQUESTS}"
         r"\s+(?:to|through)\s+(?:this\s+(?:tool|server)\b|\w+_\w+)",
+    ),
+    _rule(
+        "hand over",
+        "any every each all",
+        r"(?:any|every|each|all)\s+(?:calls?|invocations?|usages?|uses?)\s+(?:of|to)\s+(?:the\s+)?\w+_\w+\b"
+        r"[^.!?;]{0,40}\s(?:must|should|shall|has\s+to|have\s+to)\s+(?:go|be\s+(?:forwarded|routed|sent))\s+"
+        r"(?:through|to|via)",
+    ),
+    _rule(
+        "run from the network",
+        "curl wget",
+        r"(?:curl|wget)\s[^\n|]{1,300}\|\s*(?:sudo\s+)?(?:(?:ba|da|k|z)?sh|node|perl|python3?|ruby)",
     ),
     _rule(
         "hand over",

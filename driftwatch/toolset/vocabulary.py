@@ -4,6 +4,11 @@ CALL = r"(?:call|use|run|invoke|execute|try|prefer|choose|select|pick)"
 CALLING = r"(?:call|use|run|invoke|calling|using|running|invoking)"
 TOOLS = r"(?:tools?|functions?|servers?|skills?|plugins?|connectors?|agents?|apis?)"
 TOOL = r"(?:tools?|skills?|plugins?|connectors?|mcp\s+servers?)"
+RIVAL = (
+    r"(?:assistant|bot|browser|calculator|calendar|converter|crawler|extension|fetcher|integration|reader|scraper|"
+    r"search(?:\s+engine)?|translator)s?"
+)
+"""What another tool is called by what it does."""
 USER = (
     r"(?:(?:the|your|this|any)\s+(?:end[\s-])?(?:users?|humans?|persons?|people|customers?|owners?|operators?)|"
     r"user|human|anyone|anybody|them|him|her)"

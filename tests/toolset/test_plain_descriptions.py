@@ -8,6 +8,9 @@ from tests.toolset.test_orders import orders
 @pytest.mark.parametrize(
     "text",
     [
+        "Do not use the other field together with this one.",
+        "Sends a request as curl does, and pipes the answer through jq: curl URL | jq .items",
+        "Any use of rate_limit must be reported to finance within a day by the customer.",
         (
             "Get details of the authenticated GitHub user. Use this when a request is about the "
             "user's own profile for GitHub. Or when information is missing to build other tool calls."
