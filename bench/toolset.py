@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from driftwatch.toolset import Toolset, diff, fingerprint, tool_digests
-from driftwatch.toolset.screening import Reader
+from driftwatch.toolset.screening import traits_of_tools
 
 TOOLS = 1_000
 RUNS = 5
@@ -390,7 +390,7 @@ def main() -> None:
 
     def screening() -> None:
         for item in tools:
-            Reader().traits(item)
+            traits_of_tools([item])
 
     if not wanted:
         print(f"{'fingerprint and tool_digests':<42}{cpu_ms(digests):7.1f}")

@@ -1,5 +1,6 @@
 """The differences between two definitions of one tool, in words."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from driftwatch.model import Json
@@ -10,20 +11,23 @@ from driftwatch.toolset.sameness import Sameness
 from driftwatch.toolset.schema.compare import dialect
 from driftwatch.toolset.schema.excerpt import excerpt
 from driftwatch.toolset.schema.views import Allowance
-from driftwatch.toolset.screening import Fresh, fresh_texts, screen
+from driftwatch.toolset.screening import Fresh, Text, fresh_texts, new_texts, screen
 from driftwatch.toolset.tools import Entry
 from driftwatch.toolset.wording import value
 
 _SCHEMAS = {"inputSchema": "input schema", "outputSchema": "output schema"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Part:
     """What became of one member of a tool."""
 
     changes: list[Difference] | None
     """None when it is the same, none when it is only written differently."""
-    fresh: list[Fresh]
+    texts: list[Text]
+    """What was not said before."""
+    fresh: list[Fresh] = field(default_factory=list)
+    """What of it is worth a word, once the texts of all parts have been read."""
 
 
 _SAME = _Part(None, [])
@@ -35,24 +39,28 @@ class Definitions:
 
     pool: Allowance
     """The places of schemas that may still be read and compared."""
-    _parts: dict[tuple[str, bytes, bytes], _Part] = field(default_factory=dict)
+    _alike: dict[tuple[str, bytes, bytes], _Part] = field(default_factory=dict)
 
-    def compare(self, old: Entry, new: Entry) -> list[Difference]:
-        """Every difference of two definitions but the name, flagged; never empty if they differ."""
-        if not isinstance(old.tool, dict) or not isinstance(new.tool, dict):
-            return [] if old.contract == new.contract else [_replaced(old.tool, new.tool)]
+    def compare(self, pairs: Sequence[tuple[Entry, Entry]]) -> list[list[Difference]]:
+        """Every difference of each two definitions but the name, flagged; never none if they differ."""
+        compared = [self._parts(old, new) for old, new in pairs]
+        parts = list({id(part): part for each in compared for part in each.values() if part.texts}.values())
+        every = fresh_texts([(part.texts, part.changes or []) for part in parts])
+        for part, fresh in zip(parts, every, strict=True):
+            part.fresh = fresh
+        return [_told(*both, each) for both, each in zip(pairs, compared, strict=True)]
+
+    def _parts(self, old: Entry, new: Entry) -> dict[str, _Part]:
+        """By member, where something changed; none of what is no object."""
         before, after = old.tool, new.tool
+        if not isinstance(before, dict) or not isinstance(after, dict):
+            return {}
         parts = {member: self._part(member, before.get(member), after.get(member)) for member in PARTS}
         if all(part.changes is None for part in parts.values()):
-            return []
-        changed = [(part.changes or [], part.fresh) for part in parts.values()]
+            return {}
         if old.name != new.name:
-            changed.append(([], fresh_texts("name", old.get("name"), new.get("name"), [], Sameness())))
-        changes = screen(changed, before)
-        if not changes:
-            member = next(member for member in _SCHEMAS if parts[member].changes is not None)
-            return [_rewritten(before, after, member)]
-        return changes
+            parts["name"] = _Part([], new_texts("name", old.get("name"), new.get("name"), Sameness()))
+        return parts
 
     def _part(self, member: str, before: Json, after: Json) -> _Part:
         if written_alike(before, after):
@@ -64,13 +72,24 @@ class Definitions:
         if was is None or now is None:
             return self._compared(member, before, after, sameness)
         key = member, was, now
-        if key not in self._parts:
-            self._parts[key] = self._compared(member, before, after, sameness)
-        return self._parts[key]
+        if key not in self._alike:
+            self._alike[key] = self._compared(member, before, after, sameness)
+        return self._alike[key]
 
     def _compared(self, member: str, before: Json, after: Json, sameness: Sameness) -> _Part:
         changes = compare_part(member, before, after, sameness, self.pool)
-        return _Part(changes, fresh_texts(member, before, after, changes or [], sameness))
+        return _Part(changes, new_texts(member, before, after, sameness))
+
+
+def _told(old: Entry, new: Entry, parts: dict[str, _Part]) -> list[Difference]:
+    """The differences of two definitions, of whose parts something changed."""
+    if not isinstance(old.tool, dict) or not isinstance(new.tool, dict):
+        return [] if old.contract == new.contract else [_replaced(old.tool, new.tool)]
+    changes = screen([(part.changes or [], part.fresh) for part in parts.values()], old.tool)
+    if parts and not changes:
+        member = next(member for member in _SCHEMAS if parts[member].changes is not None)
+        return [_rewritten(old.tool, new.tool, member)]
+    return changes
 
 
 def _replaced(old: Json, new: Json) -> Difference:

@@ -11,7 +11,7 @@ from driftwatch.toolset.further import further_changes, further_names
 from driftwatch.toolset.pairing import Both, Pairing, pair
 from driftwatch.toolset.schema.remarks import text_change
 from driftwatch.toolset.schema.views import Allowance, names
-from driftwatch.toolset.screening import Reader, Text, flagged, judged, traits
+from driftwatch.toolset.screening import Text, Traits, flagged, judged, traits, traits_of_tools
 from driftwatch.toolset.tools import Entry, Toolset, name_of
 from driftwatch.toolset.wording import listed, quote
 
@@ -44,19 +44,15 @@ def diff(old: Toolset, new: Toolset, earlier: Toolset = NOTHING) -> Diff:
         *further_changes(old, new, earlier),
         *_removed(pairing),
     ]
-    alike: _Alike = defaultdict(list)
-    definitions = Definitions(Allowance(_STEPS))
     returned = _returned(pairing, old, earlier)
-    for one, other in returned:
-        found = definitions.compare(one, other)
-        changes.append(_back(other, found))
-        _collect(found, other, alike)
+    pairs = [*returned, *pairing.same, *pairing.renamed]
+    differences = Definitions(Allowance(_STEPS)).compare(pairs)
+    changes += [_back(other, found) for (_, other), found in zip(returned, differences, strict=False)]
     changes += _added(pairing, old, {entry for _, entry in returned})
-    for one, other in pairing.same:
-        _collect(definitions.compare(one, other), other, alike)
-    for one, other in pairing.renamed:
-        found = definitions.compare(one, other)
-        changes.append(_renamed(one, other, found))
+    renamed = differences[len(pairs) - len(pairing.renamed) :]
+    changes += [_renamed(*both, found) for both, found in zip(pairing.renamed, renamed, strict=True)]
+    alike: _Alike = defaultdict(list)
+    for (_, other), found in zip(pairs, differences, strict=True):
         _collect(found, other, alike)
     survivors = pairing.unchanged + len(pairing.same) + len(pairing.renamed)
     whole = survivors if survivors == len(new.tools) else None
@@ -161,11 +157,9 @@ def _added(pairing: Pairing, old: Toolset, returned: set[Entry]) -> list[Change]
         for entry in pairing.removed
         if entry.parameters in common and '"properties":{"' in entry.schema
     }
-    reader = Reader()
+    new = [entry for entry in pairing.added if entry not in returned]
     changes = []
-    for entry in pairing.added:
-        if entry in returned:
-            continue
+    for entry, does in zip(new, traits_of_tools([entry.tool for entry in new]), strict=True):
         name = quote(name_of(entry.tool))
         message = (
             f"another tool {name} added"
@@ -181,7 +175,7 @@ def _added(pairing: Pairing, old: Toolset, returned: set[Entry]) -> list[Change]
             message=message,
             after=_shown(entry.tool),
         )
-        changes.append(flagged(change, *judged(reader.traits(entry.tool), traits(()))))
+        changes.append(flagged(change, *judged(does, Traits())))
     return changes
 
 

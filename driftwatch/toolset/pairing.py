@@ -1,7 +1,7 @@
 """Which tool of the new list is which of the old one: by name, else by what else they have in common."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,7 +19,7 @@ _COMPARISONS = 10_000
 
 _BUCKET = 400
 _TELLING = 120
-"""Characters of a schema in canonical form beyond which two are hardly equal by chance."""
+"""Bytes of a schema as written beyond which two are hardly equal by chance."""
 
 _ALIKE = 0.5
 _UNLIKE = 0.3
@@ -106,18 +106,20 @@ class _Tool:
 
     place: int
     entry: Entry
-    forms: dict[bytes, str]
-    """Schemas in canonical form by how they are written: most are written alike under both names."""
+    writings: Mapping[frozenset[str], set[bytes | None]]
+    """How schemas are written, by parameters that are on both sides: most in one way."""
 
     @cached_property
-    def schema(self) -> str:
-        """The input schema in canonical form."""
-        written = spelled(self.entry.get("inputSchema"))
-        if written is None:
+    def written(self) -> bytes | None:
+        """The input schema as bytes; None when it is too deep."""
+        return spelled(self.entry.get("inputSchema"))
+
+    @cached_property
+    def schema(self) -> bytes | str:
+        """The same for the same input schema: in canonical form where it may be written in several ways."""
+        if self.written is None or len(self.writings.get(self.entry.parameters, ())) > 1:
             return self.entry.schema
-        if written not in self.forms:
-            self.forms[written] = self.entry.schema
-        return self.forms[written]
+        return self.written
 
     @cached_property
     def name(self) -> str:
@@ -156,8 +158,12 @@ def _parameters(tool: dict[str, Json]) -> frozenset[tuple[str, str]]:
 
 def _renamed(removed: list[Entry], added: list[Entry]) -> list[Both]:
     """Pairs of one tool under two names, surest first; both lists are in canonical order."""
-    forms: dict[bytes, str] = {}
-    ours, theirs = ([_Tool(*item, forms) for item in enumerate(entries)] for entries in (removed, added))
+    common = {entry.parameters for entry in removed} & {entry.parameters for entry in added}
+    writings: dict[frozenset[str], set[bytes | None]] = {parameters: set() for parameters in common}
+    ours, theirs = ([_Tool(*item, writings) for item in enumerate(entries)] for entries in (removed, added))
+    for tool in (*ours, *theirs):
+        if tool.entry.parameters in common:
+            writings[tool.entry.parameters].add(tool.written)
     lone = len(ours) == len(theirs) == 1
 
     content = {
@@ -177,15 +183,14 @@ def _candidates(removed: list[_Tool], added: list[_Tool]) -> Iterator[tuple[_Too
         yield from ((one, other) for one in removed for other in added)
         return
     seen: set[tuple[int, int]] = set()
-    common = {tool.entry.parameters for tool in removed} & {tool.entry.parameters for tool in added}
-    marks: tuple[Callable[[_Tool], str], ...] = (
-        lambda tool: tool.schema if tool.entry.parameters in common else "",
+    marks: tuple[Callable[[_Tool], Hashable], ...] = (
+        lambda tool: tool.schema if tool.entry.parameters in tool.writings else "",
         lambda tool: tool.description,
         lambda tool: tool.name.lower(),
     )
     for mark in marks:
-        ours: defaultdict[str, list[_Tool]] = defaultdict(list)
-        theirs: defaultdict[str, list[_Tool]] = defaultdict(list)
+        ours: defaultdict[Hashable, list[_Tool]] = defaultdict(list)
+        theirs: defaultdict[Hashable, list[_Tool]] = defaultdict(list)
         for tools, buckets in ((removed, ours), (added, theirs)):
             for tool in tools:
                 buckets[mark(tool)].append(tool)
@@ -226,7 +231,7 @@ def _schema_evidence(one: _Tool, other: _Tool) -> int:
     if one.schema == other.schema:
         if not many:
             return 1
-        return (2 if many == 1 else 3) + int(len(one.schema) > _TELLING)
+        return (2 if many == 1 else 3) + int(one.written is None or len(one.written) > _TELLING)
     if not few:
         return 0
     shared = len(one.parameters & other.parameters) if few / many >= _ALIKE else 0

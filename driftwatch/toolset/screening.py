@@ -1,10 +1,10 @@
 """What the new text of a tool does to its reader that the old did not: orders, hidden characters, links."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ from driftwatch.toolset.schema.views import escape
 from driftwatch.toolset.text import Phrase, is_prose, links, steering_in
 from driftwatch.toolset.wording import listed, quote, rewording
 
-_READ = ("annotations", "description", "execution", "inputSchema", "name", "outputSchema", "title")
+_READ = ("annotations", "execution", "inputSchema", "outputSchema", "description", "name", "title")
 """The members of a tool that count, in the order in which their texts are read."""
 
 
@@ -56,28 +56,21 @@ class Traits:
 _NOTHING = Traits()
 
 
-class Reader:
-    """What whole tools do to their reader; a part that many of them have is read once."""
-
-    def __init__(self) -> None:
-        self._read: dict[tuple[str, bytes], Traits] = {}
-
-    def traits(self, tool: Json) -> Traits:
-        """What all texts of the tool do."""
-        found = Traits()
-        texts: list[Text] = []
+def traits_of_tools(tools: Sequence[Json]) -> list[Traits]:
+    """What all texts of each whole tool do; a part that many of them have is read once."""
+    known: dict[tuple[str, bytes], int] = {}
+    read: list[list[Text]] = []
+    places: list[list[int]] = []
+    for tool in tools:
+        places.append([])
         for pointer, part in _parts(tool):
             written = None if isinstance(part, str) else spelled(part)
-            if written is None:
-                texts += _texts(pointer, part, None, Sameness())
-                continue
-            key = pointer, written
-            if key not in self._read:
-                self._read[key] = traits(_texts(pointer, part, None, Sameness()))
-            if self._read[key]:
-                found.add(self._read[key])
-        found.add(traits(texts))
-        return found
+            place = len(read) if written is None else known.setdefault((pointer, written), len(read))
+            if place == len(read):
+                read.append(_texts(pointer, part, None, Sameness()))
+            places[-1].append(place)
+    does = _each_of(read)
+    return [_all(each for place in here for each in does[place]) for here in places]
 
 
 def _parts(tool: Json) -> list[tuple[str, Json]]:
@@ -135,8 +128,7 @@ def _are_words(items: list[Json]) -> bool:
     return {*map(type, items)} == {str} and all(map(str.isascii, items)) and all(map(str.isidentifier, items))
 
 
-@dataclass(frozen=True, slots=True)
-class Fresh:
+class Fresh(NamedTuple):
     """A text that one part of a tool did not have before, and that is worth a word."""
 
     text: Text
@@ -145,14 +137,24 @@ class Fresh:
     """Which of the part's changes accounts for it; None when none does."""
 
 
-def fresh_texts(
-    member: str, before: Json, after: Json, changes: list[Difference], sameness: Sameness
-) -> list[Fresh]:
-    """The new texts of one part of a tool, without those that do nothing and belong to a change."""
+def new_texts(member: str, before: Json, after: Json, sameness: Sameness) -> list[Text]:
+    """The texts of one part of a tool that were not there before."""
+    return _texts(f"/{member}", after, before, sameness)
+
+
+def fresh_texts(parts: Sequence[tuple[list[Text], list[Difference]]]) -> list[list[Fresh]]:
+    """Of the new texts of many parts, each with its changes: what does something or belongs to no change."""
+    does = _each_of([texts for texts, _ in parts])
+    return [
+        _fresh(zip(texts, each, strict=True), changes)
+        for (texts, changes), each in zip(parts, does, strict=True)
+    ]
+
+
+def _fresh(texts: Iterable[tuple[Text, Traits]], changes: list[Difference]) -> list[Fresh]:
     places = {each.pointer: place for place, each in enumerate(changes) if each.after is not None}
     found = []
-    texts = _texts(f"/{member}", after, before, sameness)
-    for text, does in zip(texts, _each(texts), strict=True):
+    for text, does in texts:
         place = _accounting(places, text.pointer)
         if does or (place is None and text.described):
             found.append(Fresh(text, does, place))
@@ -207,7 +209,7 @@ class _Past:
 
     @cached_property
     def traits(self) -> Traits:
-        return Reader().traits(self.tool)
+        return traits_of_tools([self.tool])[0]
 
     @cached_property
     def _folded(self) -> str:
@@ -224,11 +226,21 @@ class _Past:
 
 def traits(of: Iterable[Text]) -> Traits:
     """What these texts do, all together."""
+    return _all(_each(list(of)))
+
+
+def _all(of: Iterable[Traits]) -> Traits:
     found = Traits()
-    for does in _each(list(of)):
+    for does in of:
         if does:
             found.add(does)
     return found
+
+
+def _each_of(parts: list[list[Text]]) -> list[list[Traits]]:
+    """What each text of these parts does; all are read at once."""
+    does = iter(_each([text for texts in parts for text in texts]))
+    return [list(islice(does, len(texts))) for texts in parts]
 
 
 def _each(texts: list[Text]) -> list[Traits]:

@@ -26,9 +26,6 @@ _RULES_BY_WORD = {
     word: [rule for rule in RULES if word in rule.words] for rule in RULES for word in rule.words
 }
 
-_LONG = 20_000
-"""Characters from which on it pays to look at what is said twice only once."""
-
 _SENTENCE = 4
 """Words that make a text of any string, wherever it stands."""
 
@@ -75,16 +72,12 @@ def steering(text: str) -> tuple[Phrase, ...]:
 
 
 def steering_in(texts: Sequence[str]) -> list[tuple[Phrase, ...]]:
-    """The steering phrases of each text. What begins none of them is looked for once, in all together."""
-    words: Iterable[str] = _RULES_BY_WORD
+    """The steering phrases of each text. What begins none of them is looked for in all together."""
     readings = [_readings(text) for text in texts]
-    if len(texts) > 1:
-        whole = "\n".join(folded for each in readings for folded, _ in each)
-        if len(whole) > _LONG:
-            whole = "\n".join(set(whole.split()))
-        words = [word for word in words if word in whole]
-        if not words:
-            return [()] * len(texts)
+    said = "\n".join({word for each in readings for folded, _ in each for word in folded.split()})
+    words = [word for word in _RULES_BY_WORD if word in said]
+    if not words:
+        return [()] * len(texts)
     return [_phrases(text, each, words) for text, each in zip(texts, readings, strict=True)]
 
 

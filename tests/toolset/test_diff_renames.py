@@ -111,6 +111,18 @@ def test_many_tools_with_a_new_prefix_are_paired_too() -> None:
     assert compared(old, new).summary == "150 tools renamed"
 
 
+def test_many_tools_are_paired_however_their_schemas_are_written() -> None:
+    """All have the same parameters, and only the limit tells one from another."""
+
+    def schema(index: int, limit: float) -> Json:
+        return {"type": "object", "properties": {"page": {"type": "integer", "maximum": limit + index}}}
+
+    old = [tool(f"tool_{index}", schema(index, 1)) for index in range(150)]
+    new = [tool(f"v2_tool_{index}", schema(index, 1.0)) for index in range(150)]
+    new[7]["inputSchema"] = dict(reversed(new[7]["inputSchema"].items()))
+    assert compared(old, new).summary == "150 tools renamed"
+
+
 def test_a_renamed_tool_tells_what_else_changed_under_its_new_name() -> None:
     found = compared(
         [tool("status", description="Tells the state.")],
