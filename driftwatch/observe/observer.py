@@ -28,6 +28,7 @@ from driftwatch.model import (
     State,
     Trigger,
 )
+from driftwatch.observe.neighbours import Neighbours
 from driftwatch.observe.remembering import remembered
 from driftwatch.observe.watched import Watched
 from driftwatch.probe import Prober
@@ -81,6 +82,7 @@ class Observer:
         self._store = store
         self._prober = prober
         self._clock = clock
+        self._neighbours = Neighbours(clock)
         self.configure(
             watched=watched,
             channels=channels,
@@ -110,6 +112,7 @@ class Observer:
     ) -> None:
         """Other servers, channels and windows from now on; a probe under way ends as it began."""
         self._watched = watched
+        self._neighbours.configure(watched)
         self._channels = tuple(channels)
         self._group_wait = group_wait
         self._windows = tuple(windows)
@@ -165,6 +168,7 @@ class Observer:
             transcript=transcript(evidence),
         )
         now, dates = self._clock.now(), self._dates_hold(request.server)
+        neighbours = self._neighbours.to_look_at(judged.report, memory)
 
         def record(tx: Tx) -> Changes | None:
             current = tx.lock_server(request.server)
@@ -214,6 +218,8 @@ class Observer:
                 changes = decide(policy=watched.transitions)
                 changes = replace(changes, events=rollout.after(tx, request.server, changes.events, now))
                 tx.apply(request.server, changes, tell(changes.events, group_wait=self._group_wait))
+            if neighbours:
+                tx.hasten(neighbours, now)
             if evidence.retry_after_s is not None:
                 pause = min(timedelta(seconds=evidence.retry_after_s), LONGEST_RETRY_AFTER)
                 tx.postpone(request.server, now + pause)
