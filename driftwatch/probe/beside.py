@@ -2,12 +2,13 @@
 
 import asyncio
 import secrets
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from driftwatch.evidence import Addresses, Burst, Evidence, LogSearch, Missing, Replicas, SlowCall
 from driftwatch.probe import addresses, burst, log_files, replicas, slow_tool
 from driftwatch.probe.connect import Resolver
+from driftwatch.probe.credential import Credential
 from driftwatch.probe.dialogue import PACE_S
 from driftwatch.probe.further import Door
 
@@ -27,13 +28,14 @@ class Beside:
 
     door: Door
     resolver: Resolver
+    credential: Credential | None
     marker: str
     ends: float
     """The probe's deadline, on the event loop's clock. A slow tool, a burst and the log files are not bound
     by it: their own limits are."""
 
-    async def complete(self, evidence: Evidence) -> Evidence:
-        """The evidence with its addresses, replicas, slow tool and logs, and last of all a burst."""
+    async def look(self, evidence: Evidence) -> dict[str, Any]:
+        """Addresses, replicas, slow tool and logs, last of all a burst, and what all of that took."""
         reachable = evidence.outcome.reachable
         seen: dict[str, Any] = {"addresses": await self._addresses() if reachable else evidence.blocker}
         seen["replicas"] = _silence(evidence) or await self._replicas(evidence)
@@ -41,9 +43,11 @@ class Beside:
         seen["logs"] = await self._logs(evidence)
         seen["burst"] = await self._burst(evidence)
         asked = max(evidence.retry_after_s or 0.0, self.door.retry_after_s or 0.0)
-        return replace(
-            evidence, **seen, requests=evidence.requests + self.door.requests, retry_after_s=asked or None
-        )
+        return {
+            **seen,
+            "requests": evidence.requests + self.door.requests,
+            "retry_after_s": asked or None,
+        }
 
     async def _addresses(self) -> Addresses | Missing:
         target = self.door.target
@@ -75,7 +79,7 @@ class Beside:
             log_files.search,
             target.log_files,
             marker=self.marker,
-            credential=target.credential,
+            credential=self.credential,
             url=target.url,
         )
 

@@ -5,11 +5,11 @@ import contextlib
 
 from driftwatch.evidence import Tls
 from driftwatch.probe import http1
-from driftwatch.probe.connect import READ_SIZE, SocketStream
-from driftwatch.probe.fault import Broken
+from driftwatch.probe.fault import Broken, OutOfTime
 from driftwatch.probe.http1 import Fields, ReplyParser
 from driftwatch.probe.place import Place
 from driftwatch.probe.proxy import Proxy
+from driftwatch.probe.tcp import READ_SIZE, SocketStream
 
 SETTLE_S = 0.05
 """How long the next request waits for the end of a reply that was left early, to use its connection again."""
@@ -50,7 +50,8 @@ class Connection:
             # Not quoted: it may be the credential.
             what = "the request cannot be sent: one of its headers is not valid HTTP"
             raise Broken("protocol", "send", what) from None
-        self._reply = reply = ReplyParser()
+        reply = self._reply
+        reply.begin()
         while not reply.status:
             await self._read()
         return reply
@@ -82,7 +83,7 @@ class Connection:
     @property
     def cut(self) -> bool:
         """Whether the reply may be: it ends with the connection, and TLS ended without a goodbye."""
-        return self._reply.until_close and self.stream.cut
+        return self.stream.cut and self._reply.until_close
 
     @property
     def surplus(self) -> bool:
@@ -92,7 +93,7 @@ class Connection:
     async def settle(self) -> bool:
         """Finish the last reply; False, with the connection closed, when no other request can follow."""
         if not self._reply.ended:
-            with contextlib.suppress(TimeoutError, Broken):
+            with contextlib.suppress(TimeoutError, OutOfTime, Broken):
                 async with asyncio.timeout(SETTLE_S):
                     for _ in range(_SETTLE_CHUNKS):
                         if not await self.chunk():

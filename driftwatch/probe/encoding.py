@@ -73,7 +73,9 @@ class Inflater:
 
 def codings(content_encoding: str | None) -> list[str]:
     """What a Content-Encoding header names, in lower case and without identity."""
-    names = [name.strip().lower() for name in (content_encoding or "").split(",")]
+    if content_encoding is None:
+        return []
+    names = [name.strip().lower() for name in content_encoding.split(",")]
     return [name for name in names if name not in {"", "identity"}]
 
 

@@ -32,6 +32,10 @@ class Broken(Exception):  # noqa: N818 - it carries a fault, and is one only ins
         super().__init__(message)
 
 
+class OutOfTime(Exception):  # noqa: N818 - as above
+    """What was waited for did not come in time."""
+
+
 def of_os_error(error: OSError, phase: str, where: str) -> Broken:
     """The fault of a socket. Raises the error again when it is this machine's own (no files, no memory)."""
     if isinstance(error, ssl.SSLError):

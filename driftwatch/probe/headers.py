@@ -13,6 +13,7 @@ SESSION_HEADER = "mcp-session-id"
 USER_AGENT = f"driftwatch/{__version__} (+https://github.com/driftwatch/driftwatch)"
 
 _MAX_RECORDED = 64 * 1024
+_SECRETIVE = frozenset({SESSION_HEADER, "set-cookie", "location", "content-location"})
 _COOKIE = re.compile(r"^([^=;]*)=[^;]*")
 _QUERY = re.compile(r"\?[^#]*")
 
@@ -33,32 +34,31 @@ def outgoing(
     ``content`` is a body and its media type. A header of the request itself replaces one of the credential,
     which replaces one of ours.
     """
-    chosen: dict[str, tuple[str, str, str]] = {}
-    ours = [("User-Agent", USER_AGENT), ("Accept-Encoding", "identity")]
+    sent = {"user-agent": ("User-Agent", USER_AGENT), "accept-encoding": ("Accept-Encoding", "identity")}
     if accept is not None:
-        ours.append(("Accept", accept))
+        sent["accept"] = ("Accept", accept)
     if content is not None:
         body, media_type = content
-        ours += [("Content-Type", media_type), ("Content-Length", str(len(body)))]
-    for name, value in ours:
-        chosen[name.lower()] = (name, value, value)
+        sent["content-type"] = ("Content-Type", media_type)
+        sent["content-length"] = ("Content-Length", str(len(body)))
+    shown = sent.copy()
     if credential is not None:
         for name, value in credential.headers:
-            chosen[name.lower()] = (name, value, f"<{credential.label}>")
+            key = name.lower()
+            sent[key], shown[key] = (name, in_utf8(value)), (name, f"<{credential.label}>")
     for name, value in headers:
-        shown = f"<{SESSION}>" if name.lower() == SESSION_HEADER else redactor.text(value)
-        chosen[name.lower()] = (name, value, shown)
-    fields = [("Host", authority)]
-    # A session goes back byte for byte as it came (see incoming), all else as UTF-8.
-    fields += [
-        (name, value if value.isascii() or key == SESSION_HEADER else in_utf8(value))
-        for key, (name, value, _) in chosen.items()
-    ]
-    return fields, tuple([(name, shown) for name, _, shown in chosen.values()])
+        key = name.lower()
+        if key == SESSION_HEADER:  # goes back byte for byte as it came (see incoming), all else as UTF-8
+            sent[key], shown[key] = (name, value), (name, f"<{SESSION}>")
+        else:
+            sent[key], shown[key] = (name, in_utf8(value)), (name, redactor.text(value))
+    return [("Host", authority), *sent.values()], tuple(shown.values())
 
 
-def incoming(fields: Fields) -> Recorded:
-    """The fields of a reply in the order received, at most 64 KiB of them."""
+def incoming(fields: Fields, size: int) -> Recorded:
+    """The fields of a reply, of this size, in the order received; at most 64 KiB of them."""
+    if size <= _MAX_RECORDED:
+        return tuple(fields)
     room = _MAX_RECORDED
     for place, (name, value) in enumerate(fields):
         room -= len(name) + len(value)
@@ -69,31 +69,31 @@ def incoming(fields: Fields) -> Recorded:
 
 def recorded(headers: Recorded, redactor: Redactor) -> Recorded:
     """Received headers without session ids, cookies, queries of redirects and known secrets."""
-    return tuple([(name, _shown(name, value, redactor)) for name, value in headers])
+    shown = [
+        (name, _without_secret(name, value)) if name in _SECRETIVE else (name, value)
+        for name, value in headers
+    ]
+    return tuple([(name, redactor.text(value)) for name, value in shown] if redactor else shown)
 
 
-def _shown(name: str, value: str, redactor: Redactor) -> str:
-    if name == SESSION_HEADER and value:
-        return f"<{SESSION}>"
+def _without_secret(name: str, value: str) -> str:
+    if name == SESSION_HEADER:
+        return value and f"<{SESSION}>"
     if name == "set-cookie":
-        value = _COOKIE.sub(r"\1=<cookie>", value)
-    elif name in {"location", "content-location"}:
-        value = _QUERY.sub("?<redacted>", value)
-    return redactor.text(value) if redactor else value
+        return _COOKIE.sub(r"\1=<cookie>", value)
+    return _QUERY.sub("?<redacted>", value)
 
 
-def first(headers: Recorded, name: str) -> str | None:
-    """The first value of a header, by its lower-case name."""
-    for key, value in headers:
-        if key == name:
-            return value
-    return None
+def firsts(headers: Recorded) -> dict[str, str]:
+    """The first value of each header, by its lower-case name."""
+    return dict(reversed(headers))
 
 
-def media_type(headers: Recorded) -> str | None:
+def media_type(content_type: str | None) -> str | None:
     """The media type without parameters in lower case; of a doubled value the first."""
-    value = first(headers, "content-type")
-    return value.split(",")[0].split(";")[0].strip().lower() or None if value is not None else None
+    if content_type is None:
+        return None
+    return content_type.split(",")[0].split(";")[0].strip().lower() or None
 
 
 def retry_after_s(value: str | None, now: Callable[[], datetime]) -> float | None:

@@ -7,6 +7,7 @@ those on Node before 24 a little less.
 import re
 from collections import deque
 from http import HTTPStatus
+from itertools import chain
 
 import httptools
 
@@ -28,7 +29,7 @@ _OFTEN_READ = ("Duplicate Content-Length", "Missing expected CR", "Unexpected wh
 
 def in_utf8(text: str) -> str:
     """A value of a field whose bytes are this text in UTF-8."""
-    return text.encode("utf-8", "replace").decode("latin-1")
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("latin-1")
 
 
 def head(method: str, target: str, fields: Fields) -> bytes:
@@ -42,13 +43,22 @@ def head(method: str, target: str, fields: Fields) -> bytes:
 
 
 class ReplyParser:
-    """One reply as it arrives, informational ones before it skipped."""
+    """One reply of a connection as it arrives, informational ones before it skipped."""
 
     def __init__(self) -> None:
+        self._parser = httptools.HttpResponseParser(self)
+        # Not every client minds, so that it is a remark of the wire.
+        self._parser.set_dangerous_leniencies(lenient_chunked_length=True)
+        self.begin()
+
+    def begin(self) -> None:
+        """Expect a reply: the first one, or the next after one that left the connection reusable."""
         self.status = 0
         """0 until its header block is complete."""
         self.headers: Fields = []
         """Names in lower case, in the order received."""
+        self.headers_size = 0
+        """Bytes of their names and values."""
         self.body: deque[bytes] = deque()
         """The pieces that nobody has taken yet."""
         self.ended = False
@@ -61,9 +71,6 @@ class ReplyParser:
         self._begins = b""
         self._coding = ""
         self._keeps_alive = False
-        self._parser = httptools.HttpResponseParser(self)
-        # Not every client minds, so that it is a remark of the wire.
-        self._parser.set_dangerous_leniencies(lenient_chunked_length=True)
 
     def feed(self, data: bytes) -> None:
         """Take some bytes; none at the end of the connection."""
@@ -101,9 +108,9 @@ class ReplyParser:
         found = []
         if self._continued:  # RFC 9110 section 15.2: a client must take it, expected or not
             found.append("100 Continue comes before the reply, unasked: agents on Node give up at it")
-        size = sum(len(name) + len(value) for name, value in self.headers)
-        if size >= _NODE_HEADERS:
-            found.append(f"the headers are {size:,} bytes: agents on Node give up at {_NODE_HEADERS:,}")
+        if self.headers_size >= _NODE_HEADERS:
+            size, limit = f"{self.headers_size:,}", f"{_NODE_HEADERS:,}"
+            found.append(f"the headers are {size} bytes: agents on Node give up at {limit}")
         return found
 
     def _end(self) -> None:
@@ -178,6 +185,7 @@ class ReplyParser:
             what = f"Transfer-Encoding {coding[:_QUOTED]!r}, where clients know only chunked"
             raise self._invalid(what)
         self.status, self._coding = status, coding
+        self.headers_size = sum(map(len, chain.from_iterable(self.headers)))
 
     def on_body(self, piece: bytes) -> None:
         """Some of the body."""

@@ -205,6 +205,8 @@ def _may_be_deeper_than(raw: bytes, limit: int) -> bool:
     At the deepest place ``limit`` brackets were opened before and as many are closed after it, so that there
     must be that many closing ones after the opening one with that number. Brackets inside strings only add.
     """
+    if len(raw) < 2 * limit:
+        return False
     brackets = raw.translate(_ONE_KIND, _NO_BRACKETS).split(b"{", limit)
     return len(brackets) > limit and brackets[limit].count(b"}") >= limit
 

@@ -84,8 +84,10 @@ def _in_front(exchange: Exchange) -> Outcome | None:
         what = f"HTTP {status} with a bot-protection page: the probe was stopped before it reached the server"
         return _outcome(exchange, "bot-page", what)
     gate = access_gate(exchange)
+    if gate is None:
+        return None
     sent = {name.lower() for name, value in exchange.request_headers if value.startswith("<")}
-    if gate is None or ("authorization" in sent and asks_for_password(exchange)):
+    if "authorization" in sent and asks_for_password(exchange):
         return None  # a password prompt that was given something refuses just that
     return _outcome(exchange, "access-gate", f"HTTP {status} from {gate}, in front of the server")
 

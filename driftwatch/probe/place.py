@@ -22,6 +22,8 @@ class Place:
     host: str
     """An A-label or an IP address without brackets, in lower case."""
     port: int
+    key: tuple[str, str, int]
+    """The origin, for comparison."""
     authority: str
     """The ``Host`` header."""
     target: str
@@ -35,11 +37,6 @@ class Place:
     def absolute(self) -> str:
         """The whole URL, as a proxy is asked for it."""
         return f"{self.scheme}://{self.authority}{self.target}"
-
-    @property
-    def key(self) -> tuple[str, str, int]:
-        """The origin, for comparison."""
-        return self.scheme, self.host, self.port
 
 
 @lru_cache(maxsize=4096)
@@ -63,6 +60,7 @@ def place(url: str) -> Place | None:
         scheme=scheme,
         host=host,
         port=port,
+        key=(scheme, host, port),
         authority=authority,
         target=parsed.raw_path.decode("ascii"),
         shown=f"{scheme}://{authority}{path}{query}",

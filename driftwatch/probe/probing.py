@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
 
 from driftwatch import __version__
 from driftwatch.clock import Clock
@@ -97,32 +97,36 @@ async def probe(
     except Unavailable as why:
         found = Outcome(code="token", message=f"no token: {why}", status=None, reachable=False)
         evidence = _evidence(target, found, taken_at=taken_at, depth=depth, trigger=trigger)
-        under_way = _Probe(target, depth, errand, pause)
-        evidence = await under_way.look_beside(evidence, resolver, url=target.url, ends=clock())
+        under_way = _Probe(target, None, depth, errand, pause)
     else:
-        under_way = _Probe(replace(target, credential=credential), depth, errand, pause)
-        evidence = await under_way.make(taken_at=taken_at, trigger=trigger, resolver=resolver)
-    return replace(evidence, duration_s=clock() - begun)
+        under_way = _Probe(target, credential, depth, errand, pause)
+        evidence = await under_way.make(taken_at=taken_at, trigger=trigger)
+    beside = {} if depth is Depth.LIGHT else await under_way.look_beside(evidence, resolver)
+    return replace(evidence, **beside, duration_s=clock() - begun)
 
 
 class _Probe:
     """One probe, with a credential in hand that may be renewed on the way."""
 
-    def __init__(self, target: Target, depth: Depth, errand: Errand, pause: Pause) -> None:
+    def __init__(
+        self, target: Target, credential: Credential | None, depth: Depth, errand: Errand, pause: Pause
+    ) -> None:
         self._target = target
         self._depth = depth
         self._errand = errand
         self._pause = pause
-        self._credential = target.credential
-        self._marker = marker()
+        self._credential = credential
+        self._url = target.url
+        self._ends = asyncio.get_running_loop().time()
         marked = target.log_files and depth is Depth.FULL
+        self._marker = marker() if marked else ""
         self._headers = ((MARKER_HEADER, self._marker),) if marked else ()
         self._wires: list[Wire] = []
         """Those that were made so far, each with connections of its own."""
         self._outward = self._wire(_with_pages(target.limits))
 
-    async def make(self, *, taken_at: datetime, trigger: Trigger, resolver: Resolver) -> Evidence:
-        """Everything that the probe sees; its duration is left to the caller."""
+    async def make(self, *, taken_at: datetime, trigger: Trigger) -> Evidence:
+        """Everything that the conversation shows; its duration is left to the caller."""
         target, depth = self._target, self._depth
         seen = Seen()
         async with self._outward as outward:
@@ -141,9 +145,14 @@ class _Probe:
                 )
             finally:
                 late = await end_sessions(dialogue, self._wire)
+        self._url, self._ends = dialogue.url, dialogue.ends
         found = outcome.conclude(seen.openings)
-        evidence = replace(
-            _evidence(target, found, taken_at=taken_at, depth=depth, trigger=trigger),
+        return _evidence(
+            target,
+            found,
+            taken_at=taken_at,
+            depth=depth,
+            trigger=trigger,
             requests=outward.requests + late,
             surfaces=tuple(seen.surfaces),
             tls=outward.tls,
@@ -151,26 +160,29 @@ class _Probe:
             openings=tuple(seen.openings) if found.reachable else found.blocker,
             authorization=authorization,
         )
-        return await self.look_beside(evidence, resolver, url=dialogue.url, ends=dialogue.ends)
 
-    async def look_beside(self, evidence: Evidence, resolver: Resolver, *, url: str, ends: float) -> Evidence:
-        """The evidence with what a full probe does beside the conversation; a light one does nothing."""
-        if self._depth is Depth.LIGHT:
-            return evidence
+    async def look_beside(self, evidence: Evidence, resolver: Resolver) -> dict[str, Any]:
+        """What a full probe does beside the conversation, by the parts of the evidence that it becomes."""
         door = Door(
-            target=replace(self._target, credential=self._credential),
-            url=url,
+            target=self._target,
+            url=self._url,
             wire=self._wire,
             pause=self._pause,
             headers=self._headers,
         )
-        beside = Beside(door=door, resolver=resolver, marker=self._marker, ends=ends)
-        evidence = await beside.complete(evidence)
+        beside = Beside(
+            door=door,
+            resolver=resolver,
+            credential=self._credential,
+            marker=self._marker,
+            ends=self._ends,
+        )
+        seen = await beside.look(evidence)
         tls = evidence.tls
         for shown in (wire.tls for wire in self._wires):
             if isinstance(tls, Tls) and isinstance(shown, Tls) and shown.verified:
                 tls = together(tls, shown)
-        return replace(evidence, tls=tls)
+        return {**seen, "tls": tls}
 
     def _wire(self, limits: Limits) -> Wire:
         wire = self._errand.wire(self._target.url, self._credential, limits)
@@ -188,10 +200,11 @@ class _Probe:
 
 
 def _evidence(
-    target: Target, found: Outcome, *, taken_at: datetime, depth: Depth, trigger: Trigger
+    target: Target, found: Outcome, *, taken_at: datetime, depth: Depth, trigger: Trigger, **seen: Any
 ) -> Evidence:
-    """The evidence of a probe of which nothing but the outcome is known."""
+    """The evidence of a probe. Of what it did not see, the outcome says why."""
     why = found.blocker
+    parts = {"requests": 0, "surfaces": (), "openings": why, "tls": why, "authorization": why, **seen}
     return Evidence(
         driftwatch=__version__,
         server=target.name,
@@ -200,14 +213,10 @@ def _evidence(
         depth=depth,
         trigger=trigger,
         duration_s=0.0,
-        requests=0,
         credential=target.credential_label,
         settings=target.settings,
         outcome=found,
-        openings=why,
-        surfaces=(),
-        tls=why,
-        authorization=why,
+        **parts,
     )
 
 

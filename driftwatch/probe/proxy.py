@@ -11,10 +11,11 @@ from typing import Self
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from driftwatch.probe import connect, http1
-from driftwatch.probe.connect import Resolver, SocketStream
+from driftwatch.probe.connect import Resolver
 from driftwatch.probe.fault import Broken
 from driftwatch.probe.http1 import Fields
 from driftwatch.probe.place import Place, place
+from driftwatch.probe.tcp import READ_SIZE, SocketStream
 
 MAX_REPLY = 64 * 1024
 """Bytes of the header block of a proxy's answer."""
@@ -107,7 +108,7 @@ class Proxy:
 async def _read_head(stream: SocketStream, reply: http1.ReplyParser) -> None:
     try:
         while not reply.status:
-            reply.feed(await stream.read(connect.READ_SIZE))
+            reply.feed(await stream.read(READ_SIZE))
             if reply.broken is not None:
                 raise reply.broken
     except Broken as why:

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 from driftwatch.evidence import CREDENTIAL_ECHO, URL_ECHO, Exchange, Fault, Remark
 from driftwatch.probe import echo, headers
 from driftwatch.probe.body import Body
-from driftwatch.probe.connect import SocketStream
 from driftwatch.probe.credential import Redactor
+from driftwatch.probe.tcp import SocketStream
 
 EXCERPT = 2000
 """Characters of the body that are recorded."""
@@ -28,10 +28,16 @@ class Recording:
     stream: SocketStream | None = None
     status: int | None = None
     received: headers.Recorded = ()
+    values: dict[str, str] = field(default_factory=dict)
+    """The first value of each header that was received, by its lower-case name."""
     body: Body | None = None
     fault: Fault | None = None
     remarks: list[Remark] = field(default_factory=list)
-    ended: float | None = None
+
+    @property
+    def media_type(self) -> str | None:
+        """The media type of the reply, as ``headers.media_type`` says."""
+        return headers.media_type(self.values.get("content-type"))
 
     @property
     def phase(self) -> str:
@@ -82,5 +88,5 @@ class Recording:
             remarks=tuple(remarks),
             address=None if stream is None else stream.address,
             first_byte_s=None if first_byte is None else first_byte - self.began,
-            duration_s=(self.ended or now) - self.began,
+            duration_s=now - self.began,
         )

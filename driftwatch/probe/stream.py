@@ -1,15 +1,15 @@
 """Patience with one exchange, and an SSE stream that is read event by event."""
 
-import asyncio
 from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 from types import TracebackType
+from typing import Self
 
 from driftwatch.evidence import Fault
 from driftwatch.probe.body import Body
 from driftwatch.probe.credential import Redactor
-from driftwatch.probe.fault import Broken
+from driftwatch.probe.fault import Broken, OutOfTime
 from driftwatch.probe.recording import EXCERPT, Recording
 from driftwatch.probe.request import Reply, Request
 from driftwatch.probe.sse import SseEvent, SseReader
@@ -21,29 +21,28 @@ class Patience:
     def __init__(self, recording: Recording, began: float, timeout_s: float, deadline: float) -> None:
         self._recording = recording
         self._began = began
-        self._ends = min(began + timeout_s, deadline)
-        self._code = "timeout" if self._ends < deadline else "deadline"
-        self._timeout = asyncio.timeout_at(self._ends)
+        self.ends = min(began + timeout_s, deadline)
+        self._code = "timeout" if self.ends < deadline else "deadline"
 
-    async def __aenter__(self) -> None:
-        await self._timeout.__aenter__()
+    def __enter__(self) -> Self:
+        if self._recording.stream is not None:
+            self._recording.stream.ends = self.ends
+        return self
 
-    async def __aexit__(
+    def __exit__(
         self,
         exc_type: type[BaseException] | None,
         exc: BaseException | None,
         traceback: TracebackType | None,
     ) -> bool:
         recording = self._recording
-        try:
-            await self._timeout.__aexit__(exc_type, exc, traceback)
-        except TimeoutError:
-            recording.fault = recording.late(self._code, self._ends - self._began)
-            return True
-        if isinstance(exc, Broken):
+        if isinstance(exc, OutOfTime):
+            recording.fault = recording.late(self._code, self.ends - self._began)
+        elif isinstance(exc, Broken):
             recording.fault = exc.fault
-            return True
-        return False
+        else:
+            return False
+        return True
 
 
 class Stream:
@@ -76,7 +75,7 @@ class Stream:
         came: not for recording.
         """
         if self._recording.fault is None:
-            async with self._patience(self._recording):
+            with self._patience(self._recording):
                 return await self._next()
         return self._recording.fault
 

@@ -18,17 +18,18 @@ from typing import Self
 from driftwatch.evidence import Missing, Remark, Tls
 from driftwatch.probe import connect, headers
 from driftwatch.probe.body import SSE, Body
-from driftwatch.probe.connect import AddressFault, Resolver, SocketStream
+from driftwatch.probe.connect import AddressFault, Resolver
 from driftwatch.probe.connection import Connection
 from driftwatch.probe.credential import QUERY, SESSION, URL, Credential, Redactor
 from driftwatch.probe.encoding import Inflater, codings, inflater
-from driftwatch.probe.fault import Broken
+from driftwatch.probe.fault import Broken, OutOfTime
 from driftwatch.probe.place import Place, place
 from driftwatch.probe.proxy import Proxy
 from driftwatch.probe.recording import Recording
 from driftwatch.probe.request import Limits, Read, Reply, Request
 from driftwatch.probe.sse import SseEvent
 from driftwatch.probe.stream import Patience, Stream
+from driftwatch.probe.tcp import READ_SIZE, SocketStream
 from driftwatch.probe.tls import Trust, explain, refused_later, together
 
 __all__ = ["Credential", "Limits", "Read", "Reply", "Request", "SseEvent", "Stream", "Wire"]
@@ -116,9 +117,9 @@ class Wire:
         """
         recording, connection = self._record(request), None
         try:
-            async with self._patience(recording, request.timeout_s):
-                self._admit(budget)
-                connection = await self._ask(request, recording, fresh=fresh)
+            with self._patience(recording, request.timeout_s) as patience:
+                self._admit(recording.began, budget)
+                connection = await self._ask(request, recording, patience.ends, fresh=fresh)
                 if await self._read(request, recording, connection) and self._keeps:
                     # Of connections that were used side by side one is kept.
                     key = connection.place.key
@@ -137,10 +138,10 @@ class Wire:
         recording, connection = self._record(request), None
         body: Body | None = None
         try:
-            async with self._patience(recording):
-                self._admit(budget)
-                connection = await self._ask(request, recording, fresh=True)
-                if recording.status == HTTPStatus.OK and headers.media_type(recording.received) == SSE:
+            with self._patience(recording) as patience:
+                self._admit(recording.began, budget)
+                connection = await self._ask(request, recording, patience.ends, fresh=True)
+                if recording.status == HTTPStatus.OK and recording.media_type == SSE:
                     body = self._body(recording, connection)
                 else:
                     await self._read(replace(request, read=Read.BODY), recording, connection)
@@ -156,7 +157,7 @@ class Wire:
             if connection is not None:
                 connection.close()
 
-    async def _ask(self, request: Request, recording: Recording, *, fresh: bool) -> Connection:
+    async def _ask(self, request: Request, recording: Recording, ends: float, *, fresh: bool) -> Connection:
         """Send a request over a kept or a new connection, and read the header block of its reply."""
         target = self._endpoint if request.url is None else place(request.url)
         if target is None:
@@ -171,10 +172,11 @@ class Wire:
             credential=self._credential if own and request.credential else None,
             redactor=self._redactor,
         )
-        kept = await self._reuse(target, fresh=fresh)
+        kept = await self._reuse(target, ends, fresh=fresh)
         while True:
-            connection = kept or await self._connect(target, recording)
+            connection = kept or await self._connect_until(ends, target, recording)
             recording.stream = connection.stream
+            connection.stream.ends = ends
             self.requests += 1
             try:
                 response = await connection.ask(
@@ -195,23 +197,25 @@ class Wire:
                 if kept is None or not unheard or request.rpc_method == "tools/call":
                     raise
                 kept, self._keeps = None, False
-                self._admit()
+                self._admit(self._time())
                 continue
             if self._proxy is not None and (refusal := self._proxy.refusal(response.status, target)):
                 connection.close()
                 raise refusal
             recording.status = response.status
-            recording.received = headers.incoming(response.headers)
+            recording.received = headers.incoming(response.headers, response.headers_size)
+            recording.values = headers.firsts(recording.received)
             recording.remarks += [Remark(code="refused-by-some", message=doubt) for doubt in response.doubts]
-            if (session := headers.first(recording.received, headers.SESSION_HEADER)) is not None:
+            if (session := recording.values.get(headers.SESSION_HEADER)) is not None:
                 self._redactor.learn(session, SESSION)
             return connection
 
-    async def _reuse(self, target: Place, *, fresh: bool) -> Connection | None:
+    async def _reuse(self, target: Place, ends: float, *, fresh: bool) -> Connection | None:
         """The kept connection to an origin, if there is one that may carry another request."""
         kept = self._kept.pop(target.key, None)
         if kept is None:
             return None
+        kept.stream.ends = ends
         try:
             usable = not fresh and await kept.settle()
         except BaseException:
@@ -222,14 +226,21 @@ class Wire:
             return None
         return kept
 
-    def _admit(self, budget: int | None = None) -> None:
-        if self._time() >= self._deadline:
+    def _admit(self, now: float, budget: int | None = None) -> None:
+        if now >= self._deadline:
             seconds = self._limits.deadline_s
             raise Broken("deadline", "send", f"not sent: the {seconds:g} s of this probe are over")
         if self.requests >= self._limits.max_requests:
             raise Broken("budget", "send", f"not sent: {self.requests} requests is the limit of one probe")
         if budget is not None and self.requests >= budget:
             raise Broken("budget", "send", "not sent: the request budget of this probe is spent")
+
+    async def _connect_until(self, ends: float, target: Place, recording: Recording) -> Connection:
+        try:
+            async with asyncio.timeout_at(ends):
+                return await self._connect(target, recording)
+        except TimeoutError:
+            raise OutOfTime from None
 
     async def _connect(self, target: Place, recording: Recording) -> Connection:
         own, patience_s = (
@@ -309,7 +320,7 @@ class Wire:
 
     async def _read(self, request: Request, recording: Recording, connection: Connection) -> bool:
         """Read a reply as far as the request says; whether the connection may carry another request."""
-        status, media_type = recording.status or 0, headers.media_type(recording.received)
+        status, media_type = recording.status or 0, recording.media_type
         if request.read is Read.HEADERS or (media_type == SSE and not request.awaits):
             return connection.ended
         body = self._body(recording, connection)
@@ -317,16 +328,15 @@ class Wire:
             await body.read_object()
         else:
             await body.read_answer(None if request.rpc is None else request.rpc.get("id"), media_type)
-        recording.ended = self._time()
         surplus = body.complete and connection.surplus
         if surplus:
             message = "more came after the end of the reply, against its own length"
             recording.remarks.append(Remark(code="wrong-length", message=message))
-            body.blame_length(headers.first(recording.received, "content-length"))
+            body.blame_length(recording.values.get("content-length"))
         if body.complete and connection.cut:
             what = "the answer may be cut: the reply has no length, and TLS ended without a goodbye"
             raise Broken("reset", "body", what)
-        if {"content-length", "transfer-encoding"} <= {name for name, _ in recording.received}:
+        if {"content-length", "transfer-encoding"} <= recording.values.keys():
             what = "Content-Length and Transfer-Encoding in one reply: not every client reads that (RFC 9112)"
             recording.remarks.append(Remark(code="wrong-length", message=what))
         if body.size and media_type is None:
@@ -337,13 +347,13 @@ class Wire:
 
     def _body(self, recording: Recording, connection: Connection) -> Body:
         limits = self._limits
-        encoding = headers.first(recording.received, "content-encoding")
+        encoding = recording.values.get("content-encoding")
         undo: Inflater | None = None
-        if codings(encoding) and headers.first(recording.received, "content-length") != "0":
+        if codings(encoding) and recording.values.get("content-length") != "0":
             undo = inflater(encoding, limits.max_body)
             message = f"the body is encoded ({encoding}) although only identity was asked for"
             recording.remarks.append(Remark(code="unrequested-encoding", message=message[:200]))
-        connection.expect_body(2 * limits.max_body + connect.READ_SIZE)
+        connection.expect_body(2 * limits.max_body + READ_SIZE)
         recording.body = Body(
             connection.chunk,
             inflater=undo,
@@ -367,14 +377,14 @@ class Wire:
         )
 
     def _reply(self, recording: Recording) -> Reply:
-        received, fault = recording.received, recording.fault
+        values, fault = recording.values, recording.fault
         if self.tls is _NO_CONNECTION and fault is not None:
             self.tls = Missing(self._redactor.quotation(fault.message), fault.code, "transport/endpoint")
         return Reply(
             exchange=recording.exchange(self._redactor, self._time()),
-            session=headers.first(received, headers.SESSION_HEADER),
-            retry_after_s=headers.retry_after_s(headers.first(received, "retry-after"), self._now),
-            location=headers.first(received, "location"),
+            session=values.get(headers.SESSION_HEADER),
+            retry_after_s=headers.retry_after_s(values.get("retry-after"), self._now),
+            location=values.get("location"),
         )
 
     def _patience(self, recording: Recording, timeout_s: float | None = None) -> Patience:

@@ -76,6 +76,15 @@ def test_the_blanks_around_a_value_are_none_of_it() -> None:
     assert (reply.headers[:2], reply.ended, reply.broken) == ([("a", "b c"), ("b", "")], True, None)
 
 
+def test_nothing_of_a_reply_is_left_for_the_next_one_on_the_connection() -> None:
+    reply = parsed(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\nA: trailer\r\n\r\n")
+    assert reply.reusable
+    reply.begin()
+    assert (reply.status, reply.ended, list(reply.body), reply.headers) == (0, False, [], [])
+    reply.feed(HELLO)
+    assert told(reply) == told(parsed(HELLO))
+
+
 DOUBTS = {
     "none": (HINTS.partition(b"HTTP/1.1 100")[0] + HELLO, []),
     "continue": (

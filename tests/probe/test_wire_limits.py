@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from driftwatch.evidence import Exchange
-from driftwatch.probe import body, connect
+from driftwatch.probe import body
 from driftwatch.probe.connect import Address
+from driftwatch.probe.tcp import READ_SIZE
 from driftwatch.probe.wire import Read, Request
 from tests.servers.raw import ASK, STALL, Drip, Flood, events, http, serve
 
@@ -159,7 +160,7 @@ ENDLESS = {
 async def test_a_body_without_end_stops_at_the_limit(script: list[Any], open_wire: Any) -> None:
     exchange = await ask(open_wire, ASK, *script, max_body=100_000)
     assert fault(exchange) == ("too-large", "body", "the body is larger than 100,000 bytes")
-    assert exchange.size < 100_000 + connect.READ_SIZE + 1
+    assert exchange.size < 100_000 + READ_SIZE + 1
     assert len(exchange.excerpt) <= 2000
     assert exchange.status in {200, 500}
 
