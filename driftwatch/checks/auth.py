@@ -129,7 +129,7 @@ def invalid_token(authorization: Authorization) -> Verdict:
 
     How to fix it:
         Answer a token that is missing, unknown or expired with 401, and keep 403 for a valid token without
-        the scope. If the answer is 200, the token is not verified: treat that as an open door.
+        the scope. If the answer is a result, the token is not verified: treat that as an open door.
     """
     reply = authorization.invalid_token
     if isinstance(reply, Missing):
@@ -190,7 +190,7 @@ def credential(
     if outcome.code == "token":
         return [_own(credential, "token", "There is no token to probe with.", "a token", outcome.message)]
     refused = [page for page in _pages(surfaces) if page.status in {UNAUTHORIZED, FORBIDDEN}]
-    if outcome.code in REFUSES_CREDENTIAL and outcome.status in {UNAUTHORIZED, FORBIDDEN}:
+    if outcome.code == REFUSES_CREDENTIAL:
         return [_refused(credential, outcome.status, outcome.message)]
     if refused:
         return [_refused(credential, refused[0].status, f"HTTP {refused[0].status} to tools/list")]
@@ -272,7 +272,7 @@ def _wrong_status(reply: Exchange) -> Found:
         subject=CHALLENGE,
         message="A client without a token is refused, but not with the status that starts a sign-in.",
         expected=f"HTTP {UNAUTHORIZED} with a challenge",
-        measured=seen(reply),
+        measured=answered(reply) if ok(reply) else seen(reply),
     )
 
 

@@ -1,12 +1,13 @@
 """The tool list as a whole: can it be read to its end, and only with cursors of its own."""
 
 from dataclasses import replace
+from http import HTTPStatus
 
 from driftwatch.checks.answers import INVALID_PARAMS, answered, error_code, ok, unheard, unkept
 from driftwatch.checks.base import Found, NotChecked, Verdict, Verified, check, count, listed, shown
 from driftwatch.checks.sources import item
 from driftwatch.checks.transport import SHUT_STATUSES
-from driftwatch.evidence import Authorization, Exchange, Fault, Listing, Missing, is_bot_page
+from driftwatch.evidence import ANONYMOUS, Authorization, Exchange, Fault, Listing, Missing, is_bot_page
 from driftwatch.model import Depth, Era, Json, Severity
 
 _OURS = frozenset({"deadline", "budget", "address", "proxy", "rate-limited"})
@@ -22,6 +23,8 @@ _EXPECTED = {
 }
 """What should have come instead of a fault; of any other a page of tools."""
 
+_DOORS = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
+
 REDIRECTS = range(300, 400)
 
 
@@ -33,7 +36,11 @@ REDIRECTS = range(300, 400)
     root=True,
 )
 def pagination(
-    listing: Listing, acknowledgement: Exchange | None, authorization: Authorization | Missing, settings: Json
+    listing: Listing,
+    acknowledgement: Exchange | None,
+    authorization: Authorization | Missing,
+    settings: Json,
+    credential: str,
 ) -> Verdict:
     """Following `nextCursor` from page to page until the server says that there is no more.
 
@@ -60,7 +67,9 @@ def pagination(
     if lost is not None:
         return lost
     if not _is_servers_fault(listing, fault, authorization):
-        return NotChecked(f"the tool list could not be read to its end: {fault.message}", fault.code)
+        ours = credential != ANONYMOUS and listing.exchanges and listing.exchanges[-1].status in _DOORS
+        cause = "auth/credential" if ours else None
+        return NotChecked(f"the tool list could not be read to its end: {fault.message}", fault.code, cause)
     # Only this probe's patience is at its end: a client that waits longer may get the list.
     who = "Agents that wait no longer get" if fault.code == "timeout" else "Agents get"
     found = Found(

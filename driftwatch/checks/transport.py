@@ -27,8 +27,8 @@ _SHUT = frozenset(
 )
 """Outcomes that say nothing about the server behind the door."""
 
-REFUSES_CREDENTIAL = frozenset({"auth", "forbidden"})
-"""Outcomes that are the fault of the credential, where there was one."""
+REFUSES_CREDENTIAL = "auth"
+"""The outcome that is the fault of the credential, where there was one. A bare 403 may be a firewall's."""
 
 
 @check(
@@ -59,7 +59,7 @@ def endpoint(url: str, outcome: Outcome, surfaces: tuple[Surface, ...], credenti
     if outcome.blocker.cause != "transport/endpoint":
         return NotChecked.of(outcome.blocker)
     if outcome.code in _SHUT:
-        refused = credential != ANONYMOUS and outcome.code in REFUSES_CREDENTIAL
+        refused = credential != ANONYMOUS and outcome.code == REFUSES_CREDENTIAL
         return NotChecked(outcome.message, outcome.code, "auth/credential" if refused else None)
     if outcome.code != "ok":
         found = Found(

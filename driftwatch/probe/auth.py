@@ -130,6 +130,8 @@ def _asks(exchange: Exchange, *, worked: bool) -> bool:
     refusal = outcome.blocked(exchange)
     if refusal is not None:
         return refusal.code == "auth" or (worked and refusal.code == "forbidden") or is_login_page(exchange)
+    if eras.ok(exchange):
+        return worked and exchange.error is not None
     return worked and exchange.status in outcome.CLIENT_ERROR and exchange.status not in _NOT_ABOUT_IT
 
 

@@ -218,7 +218,7 @@ def _wants_credentials(exchange: Exchange) -> str:
     )
     if carried is None:
         return "the server asks for credentials"
-    return f"the server refused the credential {carried}"
+    return f"the server refused the credential {carried}{_said(exchange)}"
 
 
 def _redirect(exchange: Exchange) -> str:

@@ -131,7 +131,9 @@ def test_of_two_surfaces_the_newer_one_decides() -> None:
     assert found.state is State.OBSERVED_RISK
 
 
-@pytest.mark.parametrize("code", ["dns", "timeout", "tls", "bot-page", "access-gate", "rate-limited"])
+@pytest.mark.parametrize(
+    "code", ["dns", "timeout", "tls", "bot-page", "access-gate", "rate-limited", "forbidden"]
+)
 def test_what_hides_the_server_hides_its_authorization(code: str) -> None:
     seen = shut(code)
     hidden = judged("auth/challenge", shut(code, authorization=seen.blocker))

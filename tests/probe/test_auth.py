@@ -15,7 +15,7 @@ from driftwatch.probe.source import TokenFile
 from tests.servers.certificates import intermediate, root
 from tests.specimens.authorization import DOCUMENT, PATH, ROOT, Gate
 from tests.specimens.http import Answer, Incoming, serving
-from tests.specimens.mcp import Mcp, page_html
+from tests.specimens.mcp import Mcp, page_html, refusal
 from tests.specimens.running import TAKEN_AT, Running, running
 
 GOOD = Credential.bearer("token", "good-t0ken")
@@ -117,6 +117,9 @@ async def test_a_refused_credential_is_the_one_cause_of_everything_that_was_not_
     refused = report.result("auth/credential")
     assert (refused.state, refused.code) == (State.FAILED, "refused")
     assert refused.findings[0].message == "401 with our credential."
+    assert refused.findings[0].measured == (
+        'HTTP 401: the server refused the credential <token>: "invalid_token"'
+    )
     endpoint = report.result("transport/endpoint")
     assert (endpoint.state, endpoint.code, endpoint.cause) == (State.NOT_CHECKED, "auth", "auth/credential")
     assert report.result("tools/pagination").cause == "transport/endpoint"
@@ -129,6 +132,27 @@ async def test_a_credential_without_the_scope_for_the_list_is_refused_too() -> N
 
     evidence, _ = await seen(mcp=Mcp(before=lambda _, asked: guarded(asked)), credential=GOOD)
     assert state(evidence, "auth/credential") == (State.FAILED, "forbidden")
+    assert judge(evidence, checks.Policy()).report.result("tools/pagination").cause == "auth/credential"
+
+
+async def test_a_firewall_that_lets_nobody_in_is_no_fault_of_the_credential() -> None:
+    evidence, _ = await seen(
+        mcp=Mcp(before=lambda _, __: page_html("Forbidden", status=403)), credential=GOOD
+    )
+    assert state(evidence, "auth/credential") == (State.NOT_CHECKED, "forbidden")
+    endpoint = judge(evidence, checks.Policy()).report.result("transport/endpoint")
+    assert (endpoint.code, endpoint.cause) == ("forbidden", None)
+
+
+async def test_a_refusal_with_200_is_no_open_door() -> None:
+    def guarded(incoming: Incoming) -> Answer | None:
+        known = incoming.headers.get("authorization") == "Bearer good-t0ken" or incoming.method != "POST"
+        return None if known else refusal(incoming.rpc, -32001, "Authentication required", status=200)
+
+    evidence, _ = await seen(mcp=Mcp(before=lambda _, asked: guarded(asked)), credential=GOOD)
+    assert state(evidence, "auth/credential") == (State.VERIFIED, None)
+    assert state(evidence, "auth/challenge") == (State.FAILED, "wrong-status")
+    assert state(evidence, "auth/invalid-token") == (State.FAILED, "wrong-status")
 
 
 @pytest.mark.parametrize(
