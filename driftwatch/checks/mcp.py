@@ -242,7 +242,7 @@ def result(
     severity=Severity.HEADS_UP,
     sources=(OWN,),
 )
-def message_text(answers: tuple[Exchange, ...]) -> Verdict:
+def message_text(answers: tuple[Exchange, ...], era: Era) -> Verdict:
     """The bytes of every reply, read strictly: UTF-8, JSON, and the framing of HTTP and event streams.
 
     Why it matters:
@@ -254,7 +254,7 @@ def message_text(answers: tuple[Exchange, ...]) -> Verdict:
         Let a JSON library write every message, from values and not from pieces of text, and let the HTTP
         server compute the length.
     """
-    return once(text_faults(answers))
+    return once(text_faults(answers, era))
 
 
 def _speaks(client: Client, revision: str) -> bool:

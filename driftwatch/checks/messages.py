@@ -57,7 +57,7 @@ def envelope_faults(exchanges: tuple[Exchange, ...], revision: str, era: Era) ->
                 yield _message_fault(exchange, remark.code, message, remark.message, severity)
 
 
-def text_faults(exchanges: tuple[Exchange, ...]) -> Iterator[Found]:
+def text_faults(exchanges: tuple[Exchange, ...], era: Era) -> Iterator[Found]:
     """What is wrong with the bytes of each reply."""
     for exchange in exchanges:
         fault = exchange.fault
@@ -65,6 +65,9 @@ def text_faults(exchanges: tuple[Exchange, ...]) -> Iterator[Found]:
             message = _UNREADABLE[fault.code]
             yield _message_fault(exchange, fault.code, message, fault.message, Severity.WILL_BREAK)
         for remark in exchange.remarks:
+            # Over HTTP+SSE the answer comes on the stream, and the reply to the POST is a mere receipt.
+            if remark.code == "no-content-type" and era is Era.HTTP_SSE:
+                continue
             if remark.code in _TEXT:
                 yield _message_fault(exchange, remark.code, _TEXT[remark.code], remark.message)
 

@@ -27,20 +27,23 @@ def may_speak(initialized: Exchange) -> bool:
 async def read(dialogue: Dialogue, watch: Sequence[str] = ()) -> tuple[Opening, Surface | None]:
     """Open the stream with GET and, when its first event names an endpoint here, read the surface over it.
 
-    The opening is the GET. The endpoint has to be of the same origin: what is posted there carries the
-    credential.
+    The opening is the GET, and what the named endpoint answered where no surface came of it. The endpoint has
+    to be of the same origin: what is posted there carries the credential.
     """
     request = Request(label="endpoint", http_method="GET", url=dialogue.url, accept=EVENT_STREAM)
     async with dialogue.listening(request) as stream:
         opened = stream.reply.exchange
+        attempts: tuple[Exchange, ...] = ()
         surface = None
         if opened.fault is None and eras.ok(opened) and opened.media_type == EVENT_STREAM:
             address = await _endpoint(dialogue.url, stream)
             if isinstance(address, Fault):
                 opened = replace(opened, fault=address)
             else:
-                surface = await _Talk(dialogue, stream, address).read(watch)
-    return Opening(era=Era.HTTP_SSE, attempts=(opened,), established=surface is not None), surface
+                found = await _Talk(dialogue, stream, address).read(watch)
+                surface, attempts = (found, ()) if isinstance(found, Surface) else (None, (found,))
+    established = surface is not None
+    return Opening(era=Era.HTTP_SSE, attempts=(opened, *attempts), established=established), surface
 
 
 async def _endpoint(url: str, stream: Stream) -> str | Fault:
@@ -64,8 +67,8 @@ class _Talk:
         self._stream = stream
         self._address = address
 
-    async def read(self, watch: Sequence[str]) -> Surface | None:
-        """The surface, or None when no revision was agreed on."""
+    async def read(self, watch: Sequence[str]) -> Surface | Exchange:
+        """The surface, or what came instead of an agreement on a revision."""
         tried: tuple[str, ...] = (eras.OFFERED[0],)
         initialized = await self._ask("initialize", "initialize", initialize_params(tried[0]))
         while (revision := eras.next_offer(initialized, tried)) is not None:
@@ -74,7 +77,7 @@ class _Talk:
             initialized = await self._ask(f"initialize:{revision}", "initialize", params, extra=True)
         negotiated = eras.negotiated(initialized)
         if negotiated is None:
-            return None
+            return initialized
         acknowledgement = await self._post("initialized", {"method": "notifications/initialized"})
         result = initialized.result
         return Surface(

@@ -144,7 +144,10 @@ def conclude(openings: Sequence[Opening]) -> Outcome:
         return Outcome(code="ok", message=what, status=opening.exchange.status, reachable=True)
     deciding = _deciding(openings)
     found = blocked(deciding) or _unusable(deciding)
-    return Outcome(code=found.code, message=found.message, status=found.status, reachable=answered)
+    message = found.message
+    if any(opening.era is Era.HTTP_SSE and opening.exchange is deciding for opening in openings):
+        message = f"at {urlsplit(deciding.url).path}, which a stream of HTTP+SSE named: {message}"
+    return Outcome(code=found.code, message=message, status=found.status, reachable=answered)
 
 
 _SPOKEN = {
@@ -155,8 +158,15 @@ _SPOKEN = {
 
 
 def _deciding(openings: Sequence[Opening]) -> Exchange:
-    """The answer to the last POST, unless an earlier one knows the modern protocol and says what is wrong."""
-    posts = [opening.exchange for opening in openings if opening.era is not Era.HTTP_SSE]
+    """The answer to the last POST, unless an earlier one knows the modern protocol and says what is wrong.
+
+    Over HTTP+SSE that is the one to the address that the stream names, where it came to that.
+    """
+    posts = [
+        opening.exchange
+        for opening in openings
+        if opening.era is not Era.HTTP_SSE or len(opening.attempts) > 1
+    ]
     for exchange in posts:
         modern_error = eras.error_code(exchange) in {eras.HEADER_MISMATCH, eras.UNSUPPORTED_VERSION}
         if modern_error or eras.supported_versions(exchange):

@@ -49,6 +49,20 @@ async def test_the_surface_is_read_over_the_stream_page_by_page() -> None:
     assert all(asked.headers["authorization"] == "Bearer s3cret-token" for asked in server.loopback.log)
 
 
+async def test_an_endpoint_that_leads_nowhere_is_told_and_not_the_refused_post() -> None:
+    def lost(_: Mcp, incoming: Incoming) -> Answer | None:
+        return Answer(status=404) if incoming.path.startswith("/messages") else None
+
+    async with running(Mcp(http_sse=True, before=lost)) as server:
+        evidence = await server.probe()
+    opening = opening_of(evidence.openings)
+    assert [attempt.http_method for attempt in opening.attempts] == ["GET", "POST"]
+    assert evidence.outcome.code == "http-4xx"
+    assert evidence.outcome.message == (
+        "at /messages, which a stream of HTTP+SSE named: HTTP 404 to initialize"
+    )
+
+
 async def test_the_session_of_the_stream_is_not_recorded_wherever_the_endpoint_carries_it() -> None:
     secret = "9f86d081884c7d659a2feaa0c55ad015"
 

@@ -199,7 +199,7 @@ class Mcp:
             else:
                 content = _message(message, error={"code": -32601, "message": "method not found"})
             self.streams[name].put_nowait(f"event: message\ndata: {json.dumps(content)}\n\n".encode())
-        return Answer(status=202, headers=(("Content-Type", "text/plain"),), body=b"Accepted")
+        return Answer(status=202, body=b"Accepted")  # without a type, as the SDKs send it
 
     def _initialize_without_session(self, message: Json) -> Answer:
         self.sessions, self.replies = False, "json"
