@@ -65,9 +65,9 @@ def unheard(exchange: Exchange, *, within_session: bool = False) -> NotChecked |
 
 
 def refuses(exchange: Exchange) -> bool:
-    """Whether the server itself said no: not a closed door, not a failure, and not a fault on the way."""
-    cut = exchange.fault is not None and exchange.fault.code == "too-large"
-    return unheard(exchange) is None and exchange.status not in SERVER_ERROR and not cut
+    """Whether the server itself said no: no closed door, no failure, and nothing that nobody can read."""
+    unread = ok(exchange) and not isinstance(exchange.answer, dict)
+    return unheard(exchange) is None and exchange.status not in SERVER_ERROR and not unread
 
 
 def unkept(answer: Exchange, acknowledgement: Exchange | None) -> NotChecked | None:

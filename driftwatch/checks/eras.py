@@ -128,8 +128,9 @@ def _names(tools: tuple[Json, ...]) -> set[str]:
 
 def unclear(asked: str, exchange: Exchange | None) -> str:
     """Why the answer to an era's first request decides nothing."""
-    if exchange is None or (exchange.status is None and exchange.fault is None):
-        return f"{asked} got no clear answer"
-    fault = exchange.fault
-    said = f"HTTP {exchange.status}" if exchange.status is not None or fault is None else fault.message
-    return f"{asked} got no clear answer: {said}"
+    said = []
+    if exchange is not None and exchange.status is not None:
+        said.append(f"HTTP {exchange.status}")
+    if exchange is not None and exchange.fault is not None:
+        said.append(exchange.fault.message)
+    return f"{asked} got no clear answer: {', '.join(said) or 'none came'}"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from driftwatch.model import Era, State
 from tests.specimens.healthy import MODERN_ONLY
 from tests.specimens.http import Answer, Incoming
-from tests.specimens.mcp import Mcp, page_html, refusal
+from tests.specimens.mcp import Mcp, as_sse, page_html, refusal
 from tests.specimens.specimen import FAILED, NOT_CHECKED, RISK, VERIFIED, Specimen
 
 
@@ -21,6 +21,15 @@ def _content_type(value: str | None, method: str | None = None) -> Callable[[], 
 
 def _always(answer: Answer) -> Callable[[], Mcp]:
     return lambda: Mcp(before=lambda _, __: answer)
+
+
+def _mislabelled_initialize() -> Mcp:
+    def changed(incoming: Incoming, answer: Answer) -> Answer:
+        if incoming.rpc_method != "initialize":
+            return answer
+        return answer.but(body=as_sse(answer.body.decode()).body)
+
+    return Mcp(after=changed, sessions=False)
 
 
 def _refuses_sse(status: int) -> Callable[[], Mcp]:
@@ -316,6 +325,13 @@ STATUSES = (
         ),
         eras=(Era.LEGACY,),
         expect={"mcp/era-coverage": (RISK, "forbidden")},
+    ),
+    Specimen(
+        name="initialize-mislabelled",
+        deviation="the answer to initialize is an event stream that says it is JSON",
+        make=_mislabelled_initialize,
+        eras=(Era.MODERN,),
+        expect={"mcp/era-coverage": (NOT_CHECKED, "initialize-unclear")},
     ),
     Specimen(
         name="static-site",
