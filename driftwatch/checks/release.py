@@ -78,7 +78,8 @@ def replicas(replicas: Replicas, surfaces: tuple[Surface, ...], compared: Compar
     """The tool list, the eras, the revisions that they speak and the server's version on further connections.
 
     They are compared with those of the first connection. A further connection that breaks before it is
-    answered counts too.
+    answered counts too, and so does one that is asked to sign in. Each makes at most four requests: what one
+    of them has no room for, the other one asks.
 
     Why it matters:
         Behind a load balancer the next request may meet another instance. While two releases answer in turn,
@@ -101,14 +102,14 @@ def replicas(replicas: Replicas, surfaces: tuple[Surface, ...], compared: Compar
         if era in compared.volatile:
             remarks.append(VOLATILE)
         elif not found:
-            found += _different_lists(compared.by_era[era], met=_met(compared.by_era, era))
+            found += _different_lists(compared.by_era, era)
     own = compared.of(replicas.era)
     if own is None:
         remarks.append("the tool list is incomplete: only names and versions were compared")
-    elif len(own.others) < len(replicas.own) and replicas.era not in compared.volatile:
+    elif replicas.incomplete and replicas.era not in compared.volatile:
         remarks.append("a further connection gave no complete list: its version was compared")
     found += _different_eras(surfaces, replicas)
-    found += _different_versions(surface.server_info, replicas)
+    found += _different_versions(surfaces, replicas)
     found += _broken(replicas)
     remarks += [f"a further connection was not answered: {why}" for why in replicas.unanswered]
     return Verified("; ".join(dict.fromkeys(remarks))) if remarks and not found else found
@@ -208,13 +209,15 @@ def _met(compared: Mapping[Era, Reads], era: Era) -> Era | None:
     return era if all(other is era or pairs.isdisjoint(compared[other].pairs) for other in compared) else None
 
 
-def _different_lists(compared: Reads, met: Era | None) -> list[Found]:
-    difference, surface = compared.difference, compared.surface
+def _different_lists(by_era: Mapping[Era, Reads], era: Era) -> list[Found]:
+    compared, met = by_era[era], _met(by_era, era)
+    difference = compared.difference
     if difference is None:
         return []
     sets = {frozenset(map(str, read.names)) for read in compared.every}
     whole = len(sets) == 1
-    must = surface.revision == MODERN_REVISION and not whole
+    revisions = {reads.surface.revision for reads in by_era.values() if met in {None, reads.surface.era}}
+    must = MODERN_REVISION in revisions and not whole
     return [
         Found(
             severity=Severity.WILL_BREAK if must else None,
@@ -272,20 +275,23 @@ def _different_offers(first: frozenset[str], other: frozenset[str]) -> Found:
     )
 
 
-def _different_versions(own: Json, replicas: Replicas) -> list[Found]:
-    said = {_version(info): None for info in (own, *(one.server_info for one in replicas.own))}
-    if len(said) == 1:
-        return []
-    return [
-        Found(
-            code="versions-differ",
-            subject="serverInfo",
-            message="Connections made within seconds meet servers of different versions.",
-            expected="one name and version",
-            measured=listed(said),
-            era=replicas.era,
-        )
-    ]
+def _different_versions(surfaces: tuple[Surface, ...], replicas: Replicas) -> list[Found]:
+    """What calls itself by another version, in the first era where something does."""
+    for surface in surfaces:
+        met = [instance.server_info for era, instance in replicas.met if era is surface.era]
+        said = {_version(info): None for info in (surface.server_info, *met)}
+        if len(said) > 1:
+            return [
+                Found(
+                    code="versions-differ",
+                    subject="serverInfo",
+                    message="Connections made within seconds meet servers of different versions.",
+                    expected="one name and version",
+                    measured=listed(said),
+                    era=surface.era,
+                )
+            ]
+    return []
 
 
 def _broken(replicas: Replicas) -> list[Found]:
@@ -293,7 +299,7 @@ def _broken(replicas: Replicas) -> list[Found]:
         Found(
             code="no-answer",
             subject=replicas.era.value,
-            message="Some connections get no answer: one of the instances is gone, or refuses to serve.",
+            message="Some connections are not served: one of the instances is gone, or lets nobody in.",
             expected="an answer on every connection",
             measured=f"{len(replicas.broken)} of {replicas.connections} further connections: {why}",
             era=replicas.era,

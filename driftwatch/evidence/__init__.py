@@ -7,6 +7,7 @@ once per era are the fields of Surface.
 
 from driftwatch.evidence.access_gate import access_gate, asks_for_password
 from driftwatch.evidence.beside import (
+    NOT_ASKED,
     Addresses,
     AddressFault,
     Authorization,
@@ -59,6 +60,7 @@ __all__ = [
     "ANONYMOUS",
     "CREDENTIAL_ECHO",
     "NEEDS_FULL",
+    "NOT_ASKED",
     "NO_AUTHORIZATION",
     "OTHER_ECHO",
     "OTHER_MARKS",

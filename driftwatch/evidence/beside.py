@@ -110,6 +110,10 @@ class Addresses:
     faults: tuple[AddressFault, ...]
 
 
+NOT_ASKED = Missing("no request was left for the list", "not-asked")
+"""In the place of a list that one further connection had no room for."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Instance:
     """What the server showed in one era on one further connection."""
@@ -119,7 +123,7 @@ class Instance:
     instructions: str | None
     tools: tuple[Json, ...] | Missing
     other_era: Era | None = None
-    """Set where it is the server's other era on the same connection."""
+    """Set where it is not the server's first era."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,21 +144,17 @@ class Replicas:
     """Further connections, to see whether every instance is the same."""
 
     era: Era
-    """In which each of them begins."""
+    """The server's first one."""
     instances: tuple[Instance, ...]
-    """In the order in which they were met; where a server has two eras, mostly two of each connection."""
+    """In the order in which they were met, one of each era that a connection got on with."""
     unanswered: tuple[str, ...]
     """Why a connection showed nothing, one sentence each."""
     broken: tuple[str, ...] = ()
     """The same of the connections that were refused, broke, or met a server error."""
     greetings: tuple[Greeting, ...] = ()
     """What each of them said to an era's first request, where that was a clear answer."""
-
-    @property
-    def connections(self) -> int:
-        """How many further connections were tried."""
-        declined = [one for one in self.greetings if one.era is self.era and one.revision is None]
-        return len(self.own) + len(self.unanswered) + len(self.broken) + len(declined)
+    connections: int = 2
+    """How many were tried."""
 
     @property
     def met(self) -> tuple[tuple[Era, Instance], ...]:
@@ -162,9 +162,10 @@ class Replicas:
         return tuple((one.other_era or self.era, one) for one in self.instances)
 
     @property
-    def own(self) -> tuple[Instance, ...]:
-        """What was shown in the era in which the connections began."""
-        return tuple(one for one in self.instances if one.other_era is None)
+    def incomplete(self) -> bool:
+        """Whether a list of the server's first era was asked for and not read to its end."""
+        lists = [one.tools for one in self.instances if one.other_era is None]
+        return any(isinstance(tools, Missing) and tools != NOT_ASKED for tools in lists)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

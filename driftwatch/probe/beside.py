@@ -4,6 +4,7 @@ import asyncio
 import secrets
 from dataclasses import dataclass
 from typing import Any
+from zlib import crc32
 
 from driftwatch.evidence import Addresses, Burst, Evidence, LogSearch, Missing, Replicas, SlowCall
 from driftwatch.probe import addresses, burst, log_files, replicas, slow_tool
@@ -58,7 +59,10 @@ class Beside:
     async def _replicas(self, evidence: Evidence) -> Replicas | Missing:
         limits = self.door.target.limits
         openings = () if isinstance(evidence.openings, Missing) else evidence.openings
-        return await replicas.look(self.door, evidence.surfaces, openings, limits, ends=self.ends)
+        turned = crc32(evidence.taken_at.isoformat().encode()) % 2 == 1
+        return await replicas.look(
+            self.door, evidence.surfaces, openings, limits, ends=self.ends, turned=turned
+        )
 
     # What nobody configured is no consequence of anything else.
 

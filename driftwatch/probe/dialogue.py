@@ -71,8 +71,12 @@ class Dialogue:
         pause: Pause = asyncio.sleep,
         headers: tuple[tuple[str, str], ...] = (),
         renew: Renew | None = None,
+        wary: bool = True,
     ) -> None:
-        """``headers`` go with every request, whatever it is. The first 401 is answered with ``renew``."""
+        """``headers`` go with every request, whatever it is. The first 401 is answered with ``renew``.
+
+        A ``wary`` dialogue is prepared for any answer to open a session, which has to be ended.
+        """
         self.wire = wire
         self.limits = limits
         self.url = url
@@ -82,6 +86,7 @@ class Dialogue:
         self._pause = pause
         self._headers = headers
         self._renew = renew
+        self._wary = wary
         self._clock = asyncio.get_running_loop().time
         self.ends = self._clock() + limits.deadline_s
         """When the probe's deadline is, on the event loop's clock."""
@@ -95,6 +100,11 @@ class Dialogue:
     def remaining_s(self) -> float:
         """Seconds until the probe's deadline."""
         return self.ends - self._clock()
+
+    @property
+    def remaining(self) -> int:
+        """How many requests may still be sent, when every session that is open has been ended."""
+        return self.budget + self._extra - len(self._sessions) - self.wire.requests
 
     def rpc(self, method: str, params: dict[str, Json]) -> dict[str, Json]:
         """A JSON-RPC request. Its id is an integer, as the official clients send."""
@@ -135,7 +145,7 @@ class Dialogue:
 
         Enough are kept back to end every session that is open, and the one that this very request may open.
         """
-        return self.budget + self._extra + 2 * request.extra - len(self._sessions) - 1
+        return self.budget + self._extra + 2 * request.extra - len(self._sessions) - self._wary
 
     def _note(self, request: Request, reply: Reply, before: int) -> None:
         """Take in what outlives the exchange: its session, its cost, and the pause that was asked for."""

@@ -2,9 +2,9 @@
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from driftwatch.evidence import Missing, Surface
+from driftwatch.evidence import Exchange, Missing, Surface
 from driftwatch.model import Era
 from driftwatch.probe import eras, legacy, modern, outcome
 from driftwatch.probe.dialogue import ACCEPT, Dialogue, Opened, Pause
@@ -46,39 +46,67 @@ class Door:
     """The longest pause that was asked for."""
 
     @asynccontextmanager
-    async def conversation(self, surface: Surface, limits: Limits) -> AsyncIterator[Begun | Missing]:
-        """Begin anew on a new connection, in the era of a surface that was read and within these limits.
-
-        Missing when that fails this time. Every session is ended afterwards.
-        """
-        async with self.wire(limits) as wire:
-            dialogue = Dialogue(wire, url=self.url, limits=limits, pause=self.pause, headers=self.headers)
+    async def dialogue(self, limits: Limits) -> AsyncIterator[Dialogue]:
+        """A dialogue within these limits, on a new connection; every session is ended afterwards."""
+        # With room for what is asked again, which the dialogue does not count.
+        async with self.wire(replace(limits, max_requests=4 * limits.max_requests)) as wire:
+            dialogue = Dialogue(
+                wire, url=self.url, limits=limits, pause=self.pause, headers=self.headers, wary=False
+            )
             try:
-                yield await begin(dialogue, surface)
+                yield dialogue
                 await dialogue.end_all()
             finally:
                 asked = max(self.retry_after_s or 0.0, dialogue.retry_after_s or 0.0)
                 self.retry_after_s = asked or None
                 self.requests += wire.requests + await end_sessions(dialogue, self.wire)
 
+    @asynccontextmanager
+    async def conversation(self, surface: Surface, limits: Limits) -> AsyncIterator[Begun | Missing]:
+        """Begin anew on a new connection, in the era of a surface that was read and within these limits.
 
-async def begin(dialogue: Dialogue, surface: Surface) -> Begun | Missing:
-    """Say the first words of the surface's era, with the Accept header that the server took before."""
-    sent = {name.lower(): value for name, value in surface.opening.request_headers}
-    accept = sent.get("accept", ACCEPT)
-    if surface.era is Era.MODERN:
+        Missing when that fails this time.
+        """
+        async with self.dialogue(limits) as dialogue:
+            opened = await greet(dialogue, surface)
+            if settled(opened.exchange, surface.era) is None:
+                yield refusal(opened.exchange)
+            else:
+                yield await begin(dialogue, opened, surface)
+
+
+async def greet(dialogue: Dialogue, like: Surface, era: Era | None = None) -> Opened:
+    """Say the first words of the surface's era, or of another one, as they were said where it was read."""
+    sent = {name.lower(): value for name, value in like.opening.request_headers}
+    accept, era = sent.get("accept", ACCEPT), era or like.era
+    if era is Era.MODERN:
         request = modern.request(dialogue, "discover", "server/discover", {}, accept=accept)
     else:
-        request = legacy.initialization(dialogue, legacy.offered(surface), accept=accept)
+        revision = legacy.offered(like) if like.era is era else eras.OFFERED[0]
+        request = legacy.initialization(dialogue, revision, accept=accept)
     reply = await dialogue.send(request)
-    opened = Opened(attempts=(reply.exchange,), reply=reply, accept=accept)
-    if surface.era is Era.MODERN and eras.is_modern(reply.exchange):
+    return Opened(attempts=(reply.exchange,), reply=reply, accept=accept)
+
+
+def settled(exchange: Exchange, era: Era) -> str | None:
+    """The revision that an answer to an era's first words settles on; None where it settles nothing."""
+    if era is Era.MODERN:
+        return eras.MODERN_REVISION if eras.is_modern(exchange) else None
+    return eras.negotiated(exchange)
+
+
+def refusal(exchange: Exchange) -> Missing:
+    """Why an era's first words were not understood this time."""
+    blocked = outcome.blocked(exchange)
+    if blocked is not None:
+        return Missing(blocked.message, blocked.code)
+    code = OTHER_ERA if eras.declines(exchange) else "no-handshake"
+    return Missing(f"HTTP {exchange.status} without a handshake", code)
+
+
+async def begin(dialogue: Dialogue, opened: Opened, surface: Surface) -> Begun:
+    """Go on from first words of the surface's era that were understood."""
+    if surface.era is Era.MODERN:
         return Begun(opened=opened, talk=modern.talk(dialogue, opened, surface))
-    if surface.era is Era.LEGACY and eras.negotiated(reply.exchange) is not None:
-        handshake = await legacy.acknowledge(dialogue, opened)
-        return Begun(opened=opened, talk=legacy.talk(dialogue, handshake, surface))
-    refusal = outcome.blocked(reply.exchange)
-    if refusal is not None:
-        return Missing(refusal.message, refusal.code)
-    code = OTHER_ERA if eras.declines(reply.exchange) else "no-handshake"
-    return Missing(f"HTTP {reply.exchange.status} without a handshake", code)
+    handshake = await legacy.acknowledge(dialogue, opened)
+    return Begun(opened=opened, talk=legacy.talk(dialogue, handshake, surface))

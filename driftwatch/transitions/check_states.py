@@ -68,7 +68,8 @@ def observe_check(ledger: Ledger, result: Result, causes: Causes) -> None:
         ledger.keep(wait(state, sighting))
     elif not sighting.decides:
         ledger.too_light.add(state.subject)
-        ledger.keep(replace(state, last_observed_at=ledger.at) if state.blocked_by else wait(state, sighting))
+        seen = replace(state, last_observed_at=ledger.at)
+        ledger.keep(seen if state.blocked_by else wait(state, sighting, counts=_is_door(ledger, result)))
     else:
         _count(ledger, advance(state, sighting, ledger.policy), result, causes)
     ledger.seen.add(check_subject(result.check))

@@ -56,8 +56,8 @@ class Sighting:
     announced: bool = False
     """A deploy explains the change: it is no flapping."""
     decides: bool = True
-    """Whether this may be the sighting that confirms: a light probe cannot tell a change from instances that
-    take turns.
+    """Whether it counts: a light probe cannot tell a change from instances that take turns. It only raises
+    the question.
     """
     by_chance: bool = False
     """Whether the value may come by chance while another one is true: then it is no turn."""
@@ -129,12 +129,13 @@ def put_off(state: SubjectState) -> SubjectState:
     return replace(state, pending=None, pending_count=0, pending_since=None)
 
 
-def wait(state: SubjectState, sighting: Sighting) -> SubjectState:
-    """Count a sighting that another subject's trouble may explain: it confirms nothing, and is no unrest."""
+def wait(state: SubjectState, sighting: Sighting, *, counts: bool = True) -> SubjectState:
+    """Note a sighting that another subject's trouble may explain: it confirms nothing, and is no unrest."""
     if sighting.value == state.confirmed:
         return put_off(replace(state, last_observed_at=sighting.at))
-    count = state.pending_count + 1 if sighting.value == state.pending else 1
-    since = state.pending_since if count > 1 and state.pending_since else sighting.at
+    again = sighting.value == state.pending
+    count = (state.pending_count if again else 0) + counts
+    since = state.pending_since if again and state.pending_since else sighting.at
     return replace(
         state,
         last_observed_at=sighting.at,
@@ -170,7 +171,8 @@ def _again(state: SubjectState, sighting: Sighting, policy: Policy) -> Step:
 def _other(state: SubjectState, sighting: Sighting, policy: Policy) -> Step:
     value, at = sighting.value, sighting.at
     counts_on = state.pending is not None and agrees(value, state.pending, state.confirmed)
-    count, since = (state.pending_count + 1, state.pending_since or at) if counts_on else (1, at)
+    count, since = (state.pending_count, state.pending_since or at) if counts_on else (0, at)
+    count += sighting.decides
     if count >= sighting.needed and at - since >= sighting.wait and sighting.decides:
         return _confirmed(state, sighting, since, policy)
     after = replace(state, pending=value, pending_count=count, pending_since=since, stable_count=0)

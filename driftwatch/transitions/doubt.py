@@ -6,8 +6,10 @@ from driftwatch.transitions.ledger import Ledger
 from driftwatch.transitions.memory import SubjectState
 from driftwatch.transitions.values import (
     CHANGES,
+    ENDPOINT,
     ERA_COVERAGE,
     ERAS,
+    INSTANCE_GONE,
     INSTANCES_DIFFER,
     LISTS_DIFFER,
     NOT_APPLICABLE,
@@ -26,6 +28,12 @@ _BAD = frozenset({State.FAILED, State.OBSERVED_RISK})
 
 _SPOKEN_OTHERWISE = frozenset({"eras-differ", "revisions-differ"})
 """What release/replicas finds where an instance does not understand what another one has begun."""
+
+_OF_LISTS = ("tool/", "schema/")
+"""How the checks begin whose findings are in a tool list: perhaps of one instance, or of a mixture."""
+
+_BY_CHANCE = 4
+"""So many times as many observations must agree where they may do so by chance."""
 
 _OF_ERAS = frozenset({ERA_COVERAGE, "mcp/protocol-version"})
 """Checks of what the very eras and revisions are, which apply to every one of them."""
@@ -76,9 +84,13 @@ def hangs_on_eras(ledger: Ledger, result: Result) -> bool:
 
 def may_be_another(ledger: Ledger, state: SubjectState, result: Result) -> bool:
     """Whether a check may show this only because another instance answers, half-way perhaps, or none does."""
+    of_lists = result.check.startswith(_OF_LISTS) and in_turn(ledger)
     of_eras = hangs_on_eras(ledger, result) and eras_unclear(ledger)
     return (
-        of_eras or _is_of_differing_eras(ledger, state, result) or _is_of_silent_eras(ledger, state, result)
+        of_lists
+        or of_eras
+        or _is_of_differing_eras(ledger, state, result)
+        or _is_of_silent_eras(ledger, state, result)
     )
 
 
@@ -129,9 +141,18 @@ def restless(ledger: Ledger) -> bool:
 
 
 def needed(ledger: Ledger, subject: str) -> int:
-    """How many observations must agree; instances that differ may agree a few times by chance."""
-    state = ledger.state(subject)
-    return ledger.policy.confirm * (2 if state is not None and state.confirmed in INSTANCES_DIFFER else 1)
+    """How many observations must agree.
+
+    Instances that differ may agree a few times by chance, and one that serves nobody may be met a few times.
+    """
+    state, replicas = ledger.state(subject), ledger.state(check_subject(REPLICAS))
+    by_chance = state is not None and state.confirmed in INSTANCES_DIFFER
+    if subject == check_subject(ENDPOINT) and state is not None and replicas is not None:
+        by_chance = state_of(state.confirmed) is State.VERIFIED and INSTANCE_GONE in {
+            replicas.confirmed,
+            replicas.pending,
+        }
+    return ledger.policy.confirm * (_BY_CHANCE if by_chance else 1)
 
 
 def may_agree_by_chance(ledger: Ledger, result: Result) -> bool:

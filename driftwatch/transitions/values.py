@@ -29,6 +29,9 @@ INSTANCES_DIFFER = LISTS_DIFFER | frozenset(
 )
 """Its values where they answer with different lists, eras or revisions."""
 
+INSTANCE_GONE = f"{State.OBSERVED_RISK}:no-answer"
+"""Its value where one of them serves nobody."""
+
 STABLE_LISTING = "release/stable-listing"
 """The check that shows a list that changes at every read."""
 

@@ -49,6 +49,7 @@ class Check:
     pending: str | None
     """What the last probes saw instead, as long as it is not confirmed."""
     pending_count: int
+    """Once at the least: what a light probe saw alone may not count yet."""
     last_known: str | None
     """Of a check that is blocked by another: its value before."""
     flapping: bool
@@ -85,7 +86,7 @@ def _check(declaration: Declaration, state: SubjectState) -> Check:
         told=tuple(groups[:FINDINGS_SHOWN]),
         more=max(0, len(groups) - FINDINGS_SHOWN),
         pending=value_words(state.pending) if state.pending else None,
-        pending_count=state.pending_count,
+        pending_count=max(state.pending_count, state.pending is not None),
         last_known=value_words(state.confirmed) if blocked and state.accepted else None,
         flapping=state.flapping,
     )

@@ -252,7 +252,7 @@ def of_both_eras(
 
 def test_eras_and_fingerprints_are_not_compared_where_instances_answer_in_turn() -> None:
     replicas, stable, compared, eras = of_both_eras(LESS, FULL, instance(), instance())
-    assert states(replicas, stable) == [(State.OBSERVED_RISK, "tools-differ"), QUIET]
+    assert states(replicas, stable) == [(State.FAILED, "tools-differ"), QUIET]
     assert replicas.findings[0].era is None  # which instance answers in which era is chance
     for result in (compared, eras):
         assert (result.state, result.code, result.cause) == (

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from driftwatch.evidence import Burst, Evidence, Missing, Replicas, SlowCall, from_json, to_json
+from driftwatch.evidence import NOT_ASKED, Burst, Evidence, Missing, Replicas, SlowCall, from_json, to_json
 from driftwatch.model import DEPTH_CODE, Depth, Era, Trigger
 from driftwatch.probe import Limits
+from driftwatch.probe.replicas import MAX_REQUESTS
 from driftwatch.probe.target import BurstPlan, SlowTool
 from tests.specimens.http import Answer, Incoming
 from tests.specimens.mcp import Mcp, as_json, refusal, tool
@@ -31,31 +32,75 @@ def replicas(evidence: Evidence) -> Replicas:
     return evidence.replicas
 
 
-MODERN_FURTHER = [
-    *("server/discover", "tools/list", "initialize"),
-    *("server/discover", "tools/list", "tools/list", "initialize"),
-]
-"""On two further connections; the last list of all is read twice."""
+DISCOVER, LIST, DELETE = "server/discover", "tools/list", "DELETE"
+INITIALIZE, INITIALIZED = "initialize", "notifications/initialized"
+
+FURTHER: dict[str, tuple[dict[str, Any], list[str], list[str]]] = {
+    "modern": (
+        {"legacy": False},
+        [DISCOVER, LIST, INITIALIZE],
+        [DISCOVER, LIST, INITIALIZE, LIST],
+    ),
+    "legacy": (
+        {"modern": False, "sessions": False},
+        [INITIALIZE, INITIALIZED, LIST, DISCOVER],
+        [INITIALIZE, INITIALIZED, LIST, DISCOVER],
+    ),
+    "legacy-sessions": (
+        {"modern": False},
+        [INITIALIZE, INITIALIZED, LIST, DELETE],
+        [DISCOVER, INITIALIZE, DELETE],
+    ),
+    "both": (
+        {"sessions": False},
+        [DISCOVER, LIST, INITIALIZE],
+        [INITIALIZE, INITIALIZED, LIST, DISCOVER],
+    ),
+    "both-sessions": (
+        {},
+        [DISCOVER, LIST, INITIALIZE, DELETE],
+        [INITIALIZE, INITIALIZED, LIST, DELETE],
+    ),
+    "modern-pages": (
+        {"legacy": False, "page_size": 2},
+        [DISCOVER, LIST, LIST],
+        [INITIALIZE, DISCOVER, LIST, LIST],
+    ),
+    "legacy-pages": (
+        {"modern": False, "sessions": False, "page_size": 2},
+        [INITIALIZE, INITIALIZED, LIST, LIST],
+        [DISCOVER, INITIALIZE],
+    ),
+    "both-sessions-pages": (
+        {"page_size": 2},
+        [DISCOVER, LIST, LIST],
+        [INITIALIZE, DISCOVER, DELETE],
+    ),
+}
+"""Servers, and what is asked on each of two further connections."""
 
 
-async def test_a_modern_server_is_probed_on_two_more_connections_with_three_or_four_requests() -> None:
+@pytest.mark.parametrize("server", FURTHER)
+async def test_a_further_connection_makes_at_most_four_requests_the_delete_included(server: str) -> None:
+    how, *expected = FURTHER[server]
+    evidence, asked = await full(Mcp(**how))
+    first, second = expected
+    assert max(map(len, expected)) <= MAX_REQUESTS == 4
+    assert asked[-len(first) - len(second) :] == first + second
+    seen = replicas(evidence)
+    assert (seen.era, seen.connections, seen.unanswered) == (evidence.surfaces[0].era, 2, ())
+
+
+async def test_a_further_connection_is_a_new_one_and_shows_what_the_first_one_did() -> None:
     async with running(Mcp(legacy=False)) as server:
         before = server.loopback.connections
         evidence = await server.probe(depth=Depth.FULL)
         assert server.loopback.connections - before >= 3
-    assert server.asked[-7:] == MODERN_FURTHER
     seen = replicas(evidence)
-    assert (seen.era, len(seen.instances), seen.unanswered) == (Era.MODERN, 2, ())
+    assert len(seen.instances) == 2
     for instance in seen.instances:
         assert instance.tools == evidence.surfaces[0].tools
         assert instance.server_info == {"name": "specimen", "version": "1.0.0"}
-
-
-async def test_a_legacy_server_is_probed_with_five_requests_each_and_its_sessions_are_ended() -> None:
-    evidence, asked = await full(Mcp(modern=False))
-    one = ["initialize", "notifications/initialized", "tools/list", "server/discover", "DELETE"]
-    assert asked[-10:] == one * 2
-    assert replicas(evidence).era is Era.LEGACY
 
 
 def greeted(evidence: Evidence) -> list[tuple[Era, str | None]]:
@@ -65,25 +110,23 @@ def greeted(evidence: Evidence) -> list[tuple[Era, str | None]]:
 MODERN, LEGACY = (Era.MODERN, "2026-07-28"), (Era.LEGACY, "2025-11-25")
 
 
-async def test_a_further_connection_shows_the_lists_of_both_eras_and_its_session_is_ended() -> None:
-    evidence, asked = await full(Mcp())
-    modern, legacy = (
-        ["server/discover", "tools/list"],
-        ["initialize", "notifications/initialized", "tools/list"],
-    )
-    assert asked[-13:] == [*modern, *legacy, "DELETE", *modern, "tools/list", *legacy, "DELETE"]
-    assert greeted(evidence) == [MODERN, LEGACY] * 2
-    seen = replicas(evidence)
-    assert [era for era, _ in seen.met] == [Era.MODERN, Era.LEGACY] * 2
-    assert all(instance.tools == evidence.surfaces[0].tools for instance in seen.instances)
-    assert (len(seen.own), seen.connections) == (2, 2)
+@pytest.mark.parametrize("sessions", [True, False])
+async def test_the_lists_of_both_eras_are_compared_each_on_one_further_connection(*, sessions: bool) -> None:
+    evidence, _ = await full(Mcp(sessions=sessions))
+    assert greeted(evidence) == [MODERN, LEGACY, LEGACY, *([] if sessions else [MODERN])]
+    met = replicas(evidence).met
+    read = [era for era, instance in met if instance.tools == evidence.surfaces[0].tools]
+    assert read == [Era.MODERN, Era.LEGACY]
+    assert all(instance.tools == NOT_ASKED for _, instance in met if isinstance(instance.tools, Missing))
 
 
 async def test_an_era_that_is_not_spoken_is_asked_for_as_well() -> None:
     evidence, _ = await full(Mcp(legacy=False))
     assert greeted(evidence) == [MODERN, (Era.LEGACY, None)] * 2
-    evidence, _ = await full(Mcp(modern=False))
+    evidence, _ = await full(Mcp(modern=False, sessions=False))
     assert greeted(evidence) == [LEGACY, (Era.MODERN, None)] * 2
+    evidence, _ = await full(Mcp(modern=False))
+    assert greeted(evidence) == [LEGACY, (Era.MODERN, None), LEGACY]
 
 
 async def test_a_revision_is_offered_as_the_probe_itself_offered_it() -> None:
@@ -116,7 +159,7 @@ async def test_a_server_that_takes_one_session_alone_is_not_taken_for_two_instan
 async def test_a_list_of_more_pages_than_a_further_connection_reads_is_not_asked_for_again() -> None:
     many = tuple(tool(f"t{number}") for number in range(9))
     evidence, asked = await full(Mcp(legacy=False, page_size=1, tools=many))
-    assert asked[-2:] == ["server/discover", "initialize"]
+    assert asked[-4:] == [DISCOVER, INITIALIZE] * 2
     tools = replicas(evidence).instances[0].tools
     assert isinstance(tools, Missing)
     assert tools.reason == "the list has 9 pages, a further connection reads 3"
@@ -321,7 +364,7 @@ async def test_a_slow_tool_that_the_list_does_not_have_is_not_called() -> None:
 async def test_a_server_error_to_every_further_connection_says_nothing_about_instances() -> None:
     """A limit that answers 503 is reached by the very probe that looks for a dead instance."""
     _, asked = await full(Mcp(legacy=False))
-    left = len(asked) - len(MODERN_FURTHER)
+    left = len(asked) - sum(map(len, FURTHER["modern"][1:]))
 
     def limits(_: Mcp, __: Incoming) -> Answer | None:
         nonlocal left

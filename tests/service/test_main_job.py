@@ -60,8 +60,8 @@ async def test_a_change_that_is_half_confirmed_survives_a_restart(world: World, 
         await world.rounds(1, step_s=1)
     assert receiver.messages == []
     async with world.running():
-        # Two more agreeing reads are enough: the first one was not forgotten.
-        await world.rounds(2, step_s=1)
+        # Three agreeing reads of full probes are enough: the first sighting was not forgotten.
+        await world.rounds(3, step_s=1)
         assert EventKind.TOOLSET_CHANGED in world.kinds()
         await world.clock.advance_until(lambda: bool(receiver.messages))
     assert len(receiver.messages) == 1

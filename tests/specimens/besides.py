@@ -209,6 +209,9 @@ class _TwoAddresses:
         return [Address(ip_address("127.0.0.1"), port), Address(ip_address("127.0.0.2"), port)]
 
 
+SIGN_IN = "set-cookie: _vercel_sso_nonce=x"
+
+
 def _every_other(script: Script) -> Callable[[], Mcp]:
     """A load balancer with two nodes, one of which does this to every connection."""
     return lambda: Mcp(greet=lambda connection: () if connection % 2 else script)
@@ -225,6 +228,12 @@ INSTANCES = (
         name="node-502",
         deviation="every other connection gets 502 from a load balancer",
         make=_every_other((ASK, http(status="502 Bad Gateway"))),
+        expect={"release/replicas": (RISK, "no-answer")},
+    ),
+    Specimen(
+        name="node-gated",
+        deviation="every other connection is asked to sign in by the platform",
+        make=_every_other((ASK, http(status="401 Unauthorized", headers=(SIGN_IN,)))),
         expect={"release/replicas": (RISK, "no-answer")},
     ),
     Specimen(

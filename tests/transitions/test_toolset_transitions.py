@@ -151,12 +151,12 @@ class TestLoss:
         timeline.probe(HEALTHY)
         timeline.now = lost = START + HOUR
         planned = []
-        for _ in range(3):
-            timeline.probe(HEALTHY.offering("ab"), depth=Depth.LIGHT)
+        for depth in (Depth.LIGHT, Depth.FULL, Depth.FULL, Depth.FULL):
+            timeline.probe(HEALTHY.offering("ab"), depth=depth)
             assert timeline.changes.confirm
             timeline.now = timeline.changes.confirm.due_at
             planned.append((timeline.now - lost).total_seconds())
-        assert planned == [15, 45, 300]
+        assert planned == [15, 30, 45, 300]
         assert timeline.probe(HEALTHY.offering("ab")) != []
 
     def test_after_a_deploy_it_counts_at_once(self) -> None:
@@ -325,13 +325,13 @@ class TestTurns:
 
     OTHER = HEALTHY.offering("abcd")
 
-    def test_light_probes_alone_never_confirm_a_list(self) -> None:
+    def test_light_probes_raise_the_question_and_full_ones_confirm_a_list(self) -> None:
         timeline = Timeline()
         timeline.probe(HEALTHY)
         assert timeline.probes(9, self.OTHER, depth=Depth.LIGHT) == []
         assert timeline.changes.confirm
         assert timeline.changes.confirm.depth is Depth.FULL
-        assert timeline.probe(self.OTHER) == [f"warning {CHANGED} {pair('abc')} -> {pair('abcd')}"]
+        assert timeline.probes(3, self.OTHER) == [f"warning {CHANGED} {pair('abc')} -> {pair('abcd')}"]
 
     def test_without_re_probes_light_ones_have_to_do(self) -> None:
         timeline = Timeline(policy=Policy(confirm_delays=()))
@@ -344,7 +344,7 @@ class TestTurns:
         differ = HEALTHY.but(release__replicas="failed:tools-differ")
         assert timeline.probes(3, differ) == ["error change release/replicas verified -> failed:tools-differ"]
         assert timeline.probes(5, self.OTHER, depth=Depth.LIGHT) == []
-        assert timeline.probes(5, self.OTHER) == []
+        assert timeline.probes(11, self.OTHER) == []
         assert sorted(timeline.probe(self.OTHER)) == [
             "info recovery release/replicas failed:tools-differ -> verified",
             f"warning {CHANGED} {pair('abc')} -> {pair('abcd')}",

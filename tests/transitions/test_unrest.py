@@ -271,3 +271,26 @@ def test_damping_can_be_set_so_high_that_everything_is_told() -> None:
     timeline = Timeline(policy=Policy(flap_count=1_000))
     timeline.probe(HEALTHY)
     assert len(flap(timeline, 20)) == 20
+
+
+class TestAnInstanceThatServesNobody:
+    GONE = HEALTHY.but(release__replicas="observed_risk:no-answer")
+
+    def test_that_the_probe_meets_it_a_few_times_is_no_outage(self) -> None:
+        timeline = Timeline()
+        timeline.probe(HEALTHY)
+        assert timeline.probes(3, self.GONE) == [
+            "warning change release/replicas verified -> observed_risk:no-answer"
+        ]
+        for _ in range(4):
+            assert timeline.probes(5, down("access-gate")) == []
+            assert timeline.probe(self.GONE) == []
+
+    def test_an_outage_of_all_of_them_is_told_after_twelve_probes(self) -> None:
+        timeline = Timeline()
+        timeline.probe(HEALTHY)
+        timeline.probes(3, self.GONE)
+        assert timeline.probes(11, down("refused")) == []
+        assert timeline.probe(down("refused")) == [
+            "error change transport/endpoint verified -> failed:refused"
+        ]
