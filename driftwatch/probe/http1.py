@@ -172,13 +172,8 @@ class ReplyParser:
     def on_headers_complete(self) -> None:
         """The end of a header block."""
         status = self._parser.get_status_code()
-        if status < HTTPStatus.CONTINUE:
-            raise self._invalid(f"the status code {status} does not exist")
-        if status == HTTPStatus.SWITCHING_PROTOCOLS:
-            what = "the server switches to another protocol (status 101), which nobody asked for"
-            raise self._invalid(what)
         if status < HTTPStatus.OK:
-            self._continued |= status == HTTPStatus.CONTINUE
+            self._on_informational(status)
             return
         coding = ", ".join(self._values("transfer-encoding"))
         if coding and coding.lower() != "chunked":
@@ -186,6 +181,14 @@ class ReplyParser:
             raise self._invalid(what)
         self.status, self._coding = status, coding
         self.headers_size = sum(map(len, chain.from_iterable(self.headers)))
+
+    def _on_informational(self, status: int) -> None:
+        if status < HTTPStatus.CONTINUE:
+            raise self._invalid(f"the status code {status} does not exist")
+        if status == HTTPStatus.SWITCHING_PROTOCOLS:
+            what = "the server switches to another protocol (status 101), which nobody asked for"
+            raise self._invalid(what)
+        self._continued |= status == HTTPStatus.CONTINUE
 
     def on_body(self, piece: bytes) -> None:
         """Some of the body."""

@@ -341,7 +341,7 @@ class Wire:
             recording.remarks.append(Remark(code="wrong-length", message=what))
         if body.size and media_type is None:
             recording.remarks.append(Remark(code="no-content-type", message="the body has no Content-Type"))
-        if request.read is Read.ANSWER and request.awaits and status < HTTPStatus.MULTIPLE_CHOICES:
+        if request.awaits and status < HTTPStatus.MULTIPLE_CHOICES:
             recording.fault = body.fault
         return not surplus
 
