@@ -9,7 +9,7 @@ from driftwatch.model import Json
 from driftwatch.probe import echo, message
 from driftwatch.probe.credential import Redactor
 from driftwatch.probe.encoding import Inflater
-from driftwatch.probe.fault import Broken
+from driftwatch.probe.fault import Broken, within
 from driftwatch.probe.message import NotJsonError
 from driftwatch.probe.sse import SseEvent, SseReader
 
@@ -36,7 +36,9 @@ class Body:
         max_bytes: int,
         max_events: int,
         max_depth: int,
+        ends: float | None = None,
     ) -> None:
+        """``ends`` bounds what takes a thread; None: nothing does."""
         self.size = 0
         """Bytes as they came over the wire, without HTTP's framing."""
         self.head = bytearray()
@@ -54,6 +56,7 @@ class Body:
         self._max_bytes = max_bytes
         self._max_events = max_events
         self._max_depth = max_depth
+        self._ends = ends
 
     async def read_whole(self) -> bytes:
         """Every byte of the body, decoded."""
@@ -174,7 +177,8 @@ class Body:
 
     async def _decode(self, raw: bytes) -> message.Decoded:
         if len(raw) > _WORTH_A_THREAD:
-            decoded = await asyncio.to_thread(message.decode, raw, max_depth=self._max_depth)
+            decoding = asyncio.to_thread(message.decode, raw, max_depth=self._max_depth)
+            decoded = await within(self._ends, decoding)
         else:
             decoded = message.decode(raw, max_depth=self._max_depth)
         if self._redactor.touches(raw):

@@ -1,10 +1,15 @@
 """What went wrong on the way, as the Fault that an Exchange records."""
 
+import asyncio
 import errno
 import socket
 import ssl
+from collections.abc import Awaitable
+from typing import TypeVar
 
 from driftwatch.evidence import Fault
+
+T = TypeVar("T")
 
 _UNREACHABLE = frozenset(
     {
@@ -34,6 +39,15 @@ class Broken(Exception):  # noqa: N818 - it carries a fault, and is one only ins
 
 class OutOfTime(Exception):  # noqa: N818 - as above
     """What was waited for did not come in time."""
+
+
+async def within(ends: float | None, work: Awaitable[T]) -> T:
+    """What comes of it by ``ends``, on the event loop's clock. Raises OutOfTime."""
+    try:
+        async with asyncio.timeout_at(ends):
+            return await work
+    except TimeoutError:
+        raise OutOfTime from None
 
 
 def of_os_error(error: OSError, phase: str, where: str) -> Broken:

@@ -22,7 +22,7 @@ from driftwatch.probe.connect import AddressFault, Resolver
 from driftwatch.probe.connection import Connection
 from driftwatch.probe.credential import QUERY, SESSION, URL, Credential, Redactor
 from driftwatch.probe.encoding import Inflater, codings, inflater
-from driftwatch.probe.fault import Broken, OutOfTime
+from driftwatch.probe.fault import Broken, within
 from driftwatch.probe.place import Place, place
 from driftwatch.probe.proxy import Proxy
 from driftwatch.probe.recording import Recording
@@ -174,7 +174,7 @@ class Wire:
         )
         kept = await self._reuse(target, ends, fresh=fresh)
         while True:
-            connection = kept or await self._connect_until(ends, target, recording)
+            connection = await within(ends, self._connect(target, recording)) if kept is None else kept
             recording.stream = connection.stream
             connection.stream.ends = ends
             self.requests += 1
@@ -234,13 +234,6 @@ class Wire:
             raise Broken("budget", "send", f"not sent: {self.requests} requests is the limit of one probe")
         if budget is not None and self.requests >= budget:
             raise Broken("budget", "send", "not sent: the request budget of this probe is spent")
-
-    async def _connect_until(self, ends: float, target: Place, recording: Recording) -> Connection:
-        try:
-            async with asyncio.timeout_at(ends):
-                return await self._connect(target, recording)
-        except TimeoutError:
-            raise OutOfTime from None
 
     async def _connect(self, target: Place, recording: Recording) -> Connection:
         own, patience_s = (
@@ -323,7 +316,7 @@ class Wire:
         status, media_type = recording.status or 0, recording.media_type
         if request.read is Read.HEADERS or (media_type == SSE and not request.awaits):
             return connection.ended
-        body = self._body(recording, connection)
+        body = self._body(recording, connection, ends=connection.stream.ends)
         if request.read is Read.BODY:
             await body.read_object()
         else:
@@ -345,7 +338,7 @@ class Wire:
             recording.fault = body.fault
         return not surplus
 
-    def _body(self, recording: Recording, connection: Connection) -> Body:
+    def _body(self, recording: Recording, connection: Connection, *, ends: float | None = None) -> Body:
         limits = self._limits
         encoding = recording.values.get("content-encoding")
         undo: Inflater | None = None
@@ -361,6 +354,7 @@ class Wire:
             max_bytes=limits.max_body,
             max_events=limits.max_events,
             max_depth=limits.max_depth,
+            ends=ends,
         )
         return recording.body
 

@@ -3,13 +3,14 @@
 import asyncio
 import gzip
 import json
+import threading
 import tracemalloc
 from typing import Any
 
 import pytest
 
 from driftwatch.evidence import Exchange
-from driftwatch.probe import body
+from driftwatch.probe import body, message
 from driftwatch.probe.connect import Address
 from driftwatch.probe.tcp import READ_SIZE
 from driftwatch.probe.wire import Read, Request
@@ -88,6 +89,17 @@ async def test_a_name_that_takes_for_ever_to_resolve_ends_too(open_wire: Any) ->
     async with open_wire("https://mcp.test/", resolver=Asleep(), timeout_s=SOON) as wire:
         found = fault((await wire.send(REQUEST)).exchange)
     assert found == ("timeout", "resolve", "the name did not resolve within 1 s")
+
+
+async def test_what_takes_long_to_decode_ends_too(open_wire: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    decoded = threading.Event()
+    monkeypatch.setattr(body, "_WORTH_A_THREAD", 0)
+    monkeypatch.setattr(message, "decode", lambda *_, **__: decoded.wait())
+    try:
+        exchange = await ask(open_wire, ASK, http(ANSWER), timeout_s=SOON)
+    finally:
+        decoded.set()
+    assert fault(exchange)[:2] == ("timeout", "body")
 
 
 async def test_the_deadline_of_the_probe_cuts_a_request_short_and_sends_no_other(open_wire: Any) -> None:
