@@ -60,7 +60,7 @@ def _may_follow(state: SubjectState, result: Result, causes: Causes) -> bool:
     value = value_of(result)
     return (
         state.accepted is not None
-        and (state.blocked_by is None or state.blocked_by in causes.blocks)
+        and (state.blocked_by is None or state.blocked_by in {*causes.blocks, *DOORS})
         and result.check not in causes.blocks
         and causes.root(result) is None
         and result.code != DEPTH_CODE
@@ -81,11 +81,14 @@ def _explains(
         return check in causes.blocks and value != root.accepted and began >= state.confirmed_since
     if check in causes.blocks:
         return False
+    as_accepted = value_of(result) == state.accepted and ledger.incident(state.subject) is None
+    if check == state.blocked_by:
+        # An outage came between the trouble and its end.
+        return as_accepted
     if check in ledger.blocking:
         return ledger.memory.states[root.subject].confirmed_since <= state.confirmed_since
     # The trouble may have ended in a probe that was too light to see this.
     over = state_of(root.confirmed) is State.VERIFIED and root.confirmed_since > state.last_observed_at
-    as_accepted = value_of(result) == state.accepted and ledger.incident(state.subject) is None
     return check in DOORS and over and as_accepted
 
 

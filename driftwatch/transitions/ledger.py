@@ -169,6 +169,7 @@ class Ledger:
             since = ended.opened_at if ended else step.before.confirmed_since
             details["duration_s"] = (step.after.confirmed_since - since).total_seconds()
         if flaps:
+            since = step.after.flap_times[0]
             details |= {
                 "change": verdict.kind.value,
                 "changes": len(step.after.flap_times),

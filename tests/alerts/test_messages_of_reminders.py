@@ -50,7 +50,7 @@ def test_a_digest_of_everything_that_stays_open(event: Any, message: Message) ->
 
 2 still open: api-prod, docs
 
-api-prod: still down - the name does not resolve for 2 d 3 h
+api-prod: still down for 2 d 3 h - the name does not resolve
 transport/endpoint: still failed (dns)
 Since: 2026-10-31 09:00 UTC (10:00 Europe/Berlin)
 Fix: Start the server and let its address answer POST.

@@ -33,8 +33,8 @@ async def test_an_open_error_is_called_to_mind_once_a_day_across_restarts(street
         said += await street.wait(HOUR, step=20 * MINUTE)
         street.restart()
     assert len(said) == 3
-    assert said[0] == "api: still down - no answer in time for 1 d"
-    assert said[2] == "api: still down - no answer in time for 3 d"
+    assert said[0] == "api: still down for 1 d - no answer in time"
+    assert said[2] == "api: still down for 3 d - no answer in time"
     times = [event.at for event in street.events(EventKind.REMINDER)]
     assert all(later - earlier == DAY for later, earlier in pairwise(times))
 
@@ -72,7 +72,7 @@ async def test_another_value_ends_an_acknowledgement(street: Street) -> None:
     street.ack()
     await street.probe("api", REFUSED)
     assert len(await street.wait()) == 1
-    assert await street.wait(DAY, step=HOUR) == ["api: still down - connection refused for 1 d"]
+    assert await street.wait(DAY, step=HOUR) == ["api: still down for 1 d - connection refused"]
 
 
 async def test_an_acknowledged_error_is_named_beside_what_is_called_to_mind(street: Street) -> None:

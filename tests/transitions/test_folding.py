@@ -315,6 +315,22 @@ def test_how_a_door_refuses_is_told_with_the_door_also_after_an_outage() -> None
     assert timeline.memory.incidents == {}
 
 
+def test_how_a_door_refuses_ends_with_it_also_when_an_outage_comes_next() -> None:
+    timeline = Timeline(catalogue=SIGN_IN)
+    timeline.run(HOUR, OPEN)
+    timeline.run(8 * HOUR, SHUT)
+    outage = down()
+    timeline.run(HOUR, replace(outage, causes={**outage.causes, **dict.fromkeys(AT_A_SHUT_DOOR, ENDPOINT)}))
+    timeline.run(8 * HOUR, OPEN)
+    assert timeline.alerts == [
+        "error coverage_lost transport/endpoint verified -> not_checked:auth",
+        "error change transport/endpoint not_checked:auth -> failed:dns",
+        "info recovery transport/endpoint failed:dns -> verified",
+    ]
+    assert timeline.memory
+    assert timeline.memory.incidents == {}
+
+
 def test_a_door_that_shuts_and_opens_again_and_again_is_one_line() -> None:
     timeline = Timeline(catalogue=SIGN_IN)
     timeline.run(HOUR, OPEN)

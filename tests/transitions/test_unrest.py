@@ -41,6 +41,7 @@ class TestFlapping:
         assert event.details["changes"] == 4
         assert event.details["change"] == "recovery"
         assert event.details["window_s"] == 6 * 3600
+        assert event.since == timeline.events[1].at, "since the first of the changes"
 
     def test_further_changes_are_stored_and_not_told(self) -> None:
         timeline = Timeline()

@@ -62,24 +62,28 @@ def _phrase(
         return f"{count(len(stale), 'check')} not checked for more than a day"
     if len(incidents) > 1:
         return f"{count(len(incidents), 'problem')} still open, the oldest{_lasting(incidents[0], now)}"
-    return _state(incidents[0], "still ") + _lasting(incidents[0], now)
+    return _state(incidents[0], now, "still ")
 
 
 def _open(incident: Mapping[str, Json], now: datetime, voice: Voice) -> str:
     since = time_of(incident.get("since"))
     began = f", since {voice.at(since)}" if since else ""
-    return f"{label(str(incident.get('id')))[:_ID]}: {_state(incident)}{_lasting(incident, now)}{began}"
+    return f"{label(str(incident.get('id')))[:_ID]}: {_state(incident, now)}{began}"
 
 
-def _state(incident: Mapping[str, Json], still: str = "") -> str:
-    """``down - connection refused``, ``tls/chain failed (expired)``, a toolset that nobody accepted."""
+def _state(incident: Mapping[str, Json], now: datetime, still: str = "") -> str:
+    """``down for 2 h - connection refused``, ``tls/chain failed (expired) for 1 d``.
+
+    What is down may have been so for another reason at first.
+    """
+    lasting = _lasting(incident, now)
     subject, value = str(incident.get("subject") or ""), str(incident.get("value") or "")
     down = down_words(_check(incident), value)
     if down:
-        return f"{still}down - {down}"
+        return f"{still}down{lasting} - {down}"
     if subject.startswith("toolset:"):
-        return f"{subject_words(subject)} {still}not accepted ({value_words(value)})"
-    return f"{subject_words(subject)} {still}{value_words(value)}"
+        return f"{subject_words(subject)} {still}not accepted ({value_words(value)}){lasting}"
+    return f"{subject_words(subject)} {still}{value_words(value)}{lasting}"
 
 
 def _lasting(incident: Mapping[str, Json], now: datetime) -> str:
