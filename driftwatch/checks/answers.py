@@ -54,7 +54,8 @@ def unheard(exchange: Exchange, *, within_session: bool = False) -> NotChecked |
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         return NotChecked("the server limits how often it is asked (HTTP 429)", "rate-limited")
     if status in _GATEWAY or (status in _FAILURES and error_code(exchange) is None):
-        return NotChecked(f"no answer to judge: HTTP {status}", "http-5xx")
+        code = "timeout" if status == HTTPStatus.REQUEST_TIMEOUT else "http-5xx"
+        return NotChecked(f"no answer to judge: HTTP {status}", code)
     # A refusal belongs to the HTTP request that got it, whatever its id: those of one SDK are "server-error".
     refused = status >= HTTPStatus.BAD_REQUEST and exchange.error is not None
     if not refused and has_other_id(exchange):

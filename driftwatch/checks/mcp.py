@@ -99,8 +99,9 @@ def era_coverage(
     How to fix it:
         Keep answering `initialize` until the clients you care about have moved; the official SDKs serve
         both eras from one tool registry. Where the lists differ, look for a tool that is registered in one
-        handler. Where headers are lost, let the proxy pass every `Mcp-` header on unchanged. Where 2026-07-28
-        is refused, list what is really spoken in the error's `supported`.
+        handler. Where headers are lost, let the proxy pass every `Mcp-` header on unchanged. Where
+        server/discover is forbidden, let the gateway's rule pass it, or answer 404. Where 2026-07-28 is
+        refused, list what is really spoken in the error's `supported`.
     """
     if not surfaces:
         return NotChecked.of(blocker)

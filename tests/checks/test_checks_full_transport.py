@@ -46,6 +46,8 @@ def test_anything_else_breaks_clients_of_the_older_era(reply: Exchange, code: st
     [
         (get(401), "auth"),
         (get(403), "forbidden"),
+        (get(451), "forbidden"),
+        (get(408), "timeout"),
         (get(429), "rate-limited"),
         (get(503), "http-5xx"),
         (get(None, fault=fault("timeout")), "timeout"),
