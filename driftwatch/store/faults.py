@@ -5,6 +5,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from shlex import quote
 
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
@@ -59,9 +60,10 @@ def sentence_for(path: Path, code: int, said: str) -> str | None:
 
 def damaged(path: Path, said: str, backup: Path | None) -> StoreError:
     """The error for a file that is no database (any more). driftwatch never starts empty in its place."""
-    restore = f"put back the newest backup, {backup}" if backup else "put back a backup"
+    newest, file = ("the newest backup", quote(str(backup))) if backup else ("a backup", "FILE")
     return StoreError(
-        f"{path} is not an intact SQLite database ({said}). Nothing was changed. If it is driftwatch's, move "
-        f"it away together with its -wal and -shm, and {restore}; without one a new history begins. If it is "
-        "not, give another [storage] path"
+        f"{path} is not an intact SQLite database ({said}). Nothing was changed. If it is driftwatch's, "
+        f"`driftwatch db restore {file}` puts back {newest} and keeps this file beside it; without one, move "
+        "it away together with its -wal and -shm, and a new history begins. If it is not, give another "
+        "[storage] path"
     )

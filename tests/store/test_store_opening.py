@@ -143,7 +143,7 @@ def test_a_damaged_file_is_refused_with_the_newest_backup_named(damage: str, pat
     with pytest.raises(StoreError) as caught:
         migrate(path)
     assert "driftwatch.db is not an intact SQLite database" in str(caught.value)
-    assert f"put back the newest backup, {newest}" in str(caught.value)
+    assert f"`driftwatch db restore {newest}` puts back the newest backup" in str(caught.value)
     assert path.read_bytes() == before
 
 
