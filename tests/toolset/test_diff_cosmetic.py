@@ -175,6 +175,26 @@ def test_another_definition_is_told_once_however_often_it_is_used() -> None:
     assert change.klass == "breaking"
 
 
+def test_a_definition_that_narrows_another_rule_is_told_where_it_stands() -> None:
+    """Though one use has a limit of its own, beside which the definition's cannot be said."""
+    size: dict[str, Any] = {"type": "string", "maxLength": 9}
+    parameters = inputs(a={"$ref": "#/$defs/S"}, b={"allOf": [{"$ref": "#/$defs/S"}, {"maxLength": 99}]})
+    old = {**parameters, "$defs": {"S": size}}
+    new = {**parameters, "$defs": {"S": {**size, "maxLength": 5}}}
+    (change,) = compared(old, new).changes
+    assert change.pointer == "/inputSchema/$defs/S/maxLength"
+
+
+def test_each_parameter_with_one_more_rule_is_told_and_where_the_rule_stands() -> None:
+    rest = {"$defs": {"S": {"type": "string", "maxLength": 9}}}
+    old = {**inputs(a={"maxLength": 99}, b={"maxLength": 99}), **rest}
+    more = {"maxLength": 99, "allOf": [{"type": "string"}, {"$ref": "#/$defs/S"}]}
+    new = {**inputs(a=more, b=more), **rest}
+    told = {change.message: change.pointer for change in compared(old, new).changes}
+    assert told['"draw": "a" has one more rule in `allOf`'] == "/inputSchema/$defs/S"
+    assert told['"draw": "b" has one more rule in `allOf`'] == "/inputSchema/$defs/S"
+
+
 def test_a_reference_that_stayed_is_followed_to_what_did_not() -> None:
     rest = {"$defs": {"S": {"type": "string"}}}
     old = {**inputs(a={"type": "string"}, b={"items": {"$ref": "#/properties/a"}}), **rest}

@@ -113,7 +113,7 @@ def _demand(document: Document, schema: Json) -> str | None:
 
 def _compare_parts(old: View, new: View, pair: Pair, work: Work) -> None:
     """Compare the parts of allOf that could not be told as one schema."""
-    ours, theirs = (_parts(view) for view in (old, new))
+    ours, theirs = (view.branches("allOf") for view in (old, new))
     if not ours and not theirs:
         return
     demands = [[_demand(work.old, part) for part, _ in ours], [_demand(work.new, part) for part, _ in theirs]]
@@ -125,10 +125,12 @@ def _compare_parts(old: View, new: View, pair: Pair, work: Work) -> None:
         work.push(Pair(before, old_pointer, after, new_pointer, pair.path))
     for schema, pointer in ours[common:]:
         message = f"{subject} no longer has one of the rules in `allOf`"
-        work.ledger.note("rule-loosened", Effect.WIDENED, message, pointer, (schema, None))
+        values, use = (schema, None), old.at("allOf")
+        work.ledger.note("rule-loosened", Effect.WIDENED, message, pointer, values, about=use)
     for schema, pointer in theirs[common:]:
         message = f"{subject} has one more rule in `allOf`"
-        work.ledger.note("rule-tightened", Effect.NARROWED, message, pointer, (None, schema))
+        values, use = (None, schema), new.at("allOf")
+        work.ledger.note("rule-tightened", Effect.NARROWED, message, pointer, values, about=use)
 
 
 def _without(
@@ -141,14 +143,6 @@ def _without(
         else:
             rest.append(part)
     return rest
-
-
-def _parts(view: View) -> list[tuple[Json, str]]:
-    parts = view.keywords.get("allOf")
-    pointer = view.at("allOf")
-    return (
-        [(part, f"{pointer}/{index}") for index, part in enumerate(parts)] if isinstance(parts, list) else []
-    )
 
 
 def _object(of: Json) -> dict[str, Json]:

@@ -44,6 +44,8 @@ class View:
     """``schema``, ``nothing`` (the schema false) or ``junk`` (no schema at all)."""
     target: str | None = None
     """The pointer of the last reference followed."""
+    places: tuple[str, ...] = ()
+    """The pointers of what is left in ``allOf``, where it is not all that stood there."""
 
     def at(self, keyword: str) -> str:
         """The JSON pointer of a keyword."""
@@ -55,6 +57,16 @@ class View:
         if self.sources:
             owner = self.sources.get(f"properties/{name}") or self.sources.get("properties", owner)
         return f"{owner}/properties/{escape(name)}"
+
+    def branches(self, combinator: str) -> list[tuple[Json, str]]:
+        """The schemas of an allOf or a union, each with its JSON pointer."""
+        every = self.keywords.get(combinator)
+        if not isinstance(every, list):
+            return []
+        if combinator == "allOf" and self.places:
+            return list(zip(every, self.places, strict=True))
+        pointer = self.at(combinator)
+        return [(schema, f"{pointer}/{index}") for index, schema in enumerate(every)]
 
     @property
     def rules(self) -> dict[str, Json]:
@@ -141,8 +153,7 @@ class Document:
             seen.add(pointer)
             view.target = pointer
             if not _merge(view, target, pointer):
-                every = view.keywords.get("allOf")
-                view.keywords["allOf"] = [*(every if isinstance(every, list) else []), target]
+                _put(view, "allOf", [*view.branches("allOf"), (target, pointer)])
         return True
 
     def _fold(self, view: View, nested: int) -> bool:
@@ -197,18 +208,24 @@ def _unwrap(view: View) -> bool:
         branches = view.keywords.get(combinator)
         if not isinstance(branches, list) or (combinator != "allOf" and len(branches) != 1):
             continue
-        pointer = view.at(combinator)
+        every = view.branches(combinator)
         source = view.sources.pop(combinator, None)
         del view.keywords[combinator]
-        left = [item for index, item in enumerate(branches) if not _merge(view, item, f"{pointer}/{index}")]
-        if left or not branches:
-            inner = view.keywords.get(combinator)
-            view.keywords[combinator] = [*(inner if isinstance(inner, list) else []), *left]
+        view.places = () if combinator == "allOf" else view.places
+        left = [(item, pointer) for item, pointer in every if not _merge(view, item, pointer)]
+        if left or not every:
+            _put(view, combinator, [*view.branches(combinator), *left])
             if source is not None:
                 view.sources[combinator] = source
         if len(left) < len(branches):
             return True
     return False
+
+
+def _put(view: View, combinator: str, branches: list[tuple[Json, str]]) -> None:
+    view.keywords[combinator] = [schema for schema, _ in branches]
+    if combinator == "allOf":
+        view.places = tuple(pointer for _, pointer in branches)
 
 
 def _merge(view: View, schema: Json, pointer: str) -> bool:
