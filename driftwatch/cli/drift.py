@@ -54,7 +54,7 @@ def diff(
                 short_pair(each.after.pair),
                 each.diff,
             )
-            for each in compared
+            for each in views.eras_together(compared)
         ]
         if markdown:
             typer.echo("\n".join(changes_to_markdown(*side) for side in sides), nl=False)

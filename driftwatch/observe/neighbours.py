@@ -12,6 +12,9 @@ from driftwatch.transitions.values import DOORS, state_of
 AT_MOST_EVERY_S = 900.0
 """How often the servers of a host are looked at for this, each way: some that go up and down are no storm."""
 
+MOST_AT_ONCE = 50
+"""How many of them; the others are looked at when their turn comes."""
+
 
 class Neighbours:
     """Knows which servers are down, and whom to look at when one goes down or comes back."""
@@ -49,7 +52,7 @@ class Neighbours:
         if not others or (looked is not None and now - looked < AT_MOST_EVERY_S):
             return []
         self._looked[host, down] = now
-        return others
+        return others[:MOST_AT_ONCE]
 
 
 def _was_down(memory: Memory | None) -> bool:

@@ -39,6 +39,7 @@ from driftwatch.views.toolsets import (
     between,
     compare,
     diff,
+    eras_together,
     export,
     remembered_toolset,
 )
@@ -66,6 +67,7 @@ __all__ = [
     "compare",
     "described",
     "diff",
+    "eras_together",
     "event",
     "export",
     "incident",

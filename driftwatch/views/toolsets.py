@@ -1,7 +1,7 @@
 """Tool lists: one as it was read, and two compared."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from pydantic import Field
@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 
 from driftwatch import toolset, transitions
 from driftwatch.errors import UnknownError, UsageError, no_server
-from driftwatch.model import Json
+from driftwatch.model import Era, Json
 from driftwatch.store import ports
 from driftwatch.store.ports import Reader
 from driftwatch.views.shape import Moment, described, iso
@@ -92,6 +92,26 @@ def compare(reader: Reader, server: str, before: str, after: str) -> list[Compar
     if not found:
         raise UnknownError(f"{server}: no complete tool list was read yet")
     return found
+
+
+def eras_together(compared: Sequence[Compared]) -> list[Compared]:
+    """The same difference in several eras once, with a subject that names them all."""
+    together: list[tuple[set[str], Compared]] = []
+    for each in compared:
+        _, era, credential = each.subject.split(":", 2)
+        what = credential, each.before.pair, each.after.pair, each.diff
+        for eras, known in together:
+            if what == (known.subject.split(":", 2)[2], known.before.pair, known.after.pair, known.diff):
+                eras.add(era)
+                break
+        else:
+            together.append(({era}, each))
+    return [replace(each, subject=_of_eras(each.subject, eras)) for eras, each in together]
+
+
+def _of_eras(subject: str, eras: set[str]) -> str:
+    kind, _, credential = subject.split(":", 2)
+    return f"{kind}:{' and '.join(era for era in Era if era in eras)}:{credential}"
 
 
 def between(

@@ -280,7 +280,7 @@ def test_the_demo_shows_the_alert_and_leaves_a_database_to_look_at(driftwatch: C
         history.count("toolset changed - 1 tool renamed, 1 parameter dropped (breaking) by release v2") == 1
     )
     compared = driftwatch("diff", "bookshop", "-c", "driftwatch-demo/config.toml").out
-    assert compared.startswith("Toolset (legacy): dw1:")
+    assert compared.startswith("Toolset (modern and legacy): dw1:")
     assert driftwatch("demo").code == 0  # it begins anew
 
 
@@ -305,7 +305,8 @@ def test_a_change_is_shown_accepted_by_its_fingerprint_and_then_is_the_baseline(
     config = ("-c", "driftwatch-demo/config.toml")
     shown = driftwatch("diff", "bookshop", *config)
     assert shown.code == 1
-    assert 'tool "order_status" renamed to "get_order_status"' in shown.out
+    assert shown.out.count('tool "order_status" renamed to "get_order_status"') == 1
+    assert shown.out.startswith("Toolset (modern and legacy): dw1:")
     surfaces = json.loads(driftwatch("diff", "bookshop", *config, "--json").out)["surfaces"]
     pair, old = surfaces[0]["to"], surfaces[0]["from"]
     digests = pair.removeprefix("dw1:").split(".")

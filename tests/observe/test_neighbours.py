@@ -110,6 +110,13 @@ async def test_when_a_server_is_back_those_that_were_down_with_it_are_looked_at(
     assert await desk.probe("one") == {"two"}
 
 
+async def test_a_crowded_host_is_looked_at_in_part(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("driftwatch.observe.neighbours.MOST_AT_ONCE", 1)
+    await desk.probe(*URLS)
+    desk.down = {"one", "two", "third"}
+    assert await desk.probe("one", "one") == {"two"}
+
+
 async def test_servers_that_go_up_and_down_do_not_hurry_each_other_all_the_time(desk: Desk) -> None:
     await desk.probe(*URLS)
     hurried = []
