@@ -7,7 +7,7 @@ with a short deadline, and is judged. A violation is: a visit that outlives its 
 more requests than the budget, more than 16 MB of memory gained between the sixth visit and the last, an error
 in the log, a check that crashed, a judgement of more than two seconds of CPU, or a root cause that is not one
 sentence. Exit code 1 when there is one. What a thread still decodes when a visit is over is waited for before
-memory is read: it is neither gained nor given back yet. glibc is set as it is in the image (MMAP_THRESHOLD).
+memory is read: it is neither gained nor given back yet. glibc keeps large blocks as it does in the image.
 
 Memory does not stop growing after twenty visits. What little outlives a visit of a large list lies scattered
 over it, and keeps whole megabytes until they are used again: up to what one visit needs at its height. For
@@ -27,6 +27,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from bench.watched import MALLOC
 from driftwatch import checks
 from driftwatch.evidence import Evidence, Missing
 from driftwatch.judging import judge
@@ -42,9 +43,8 @@ WARM_UP = 6
 GROWTH = 16 * 2**20
 JUDGED_S = 2.0
 LATE_S = 1.0
-MMAP_THRESHOLD = 2**19
-"""MALLOC_MMAP_THRESHOLD_ of the Dockerfile: without it glibc keeps up to 30 MB after a large list."""
 M_MMAP_THRESHOLD = -3
+"""The option of mallopt: without it glibc keeps up to 30 MB after a large list."""
 AUTHORIZATION = 6
 """At most: three documents, two of them again, and the token that cannot be valid."""
 
@@ -202,7 +202,7 @@ def memory() -> int:
 
 def visit_all(number: int, given: tuple[int, float]) -> Cost:
     """One specimen, in this process."""
-    ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD)
+    ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, int(MALLOC["MALLOC_MMAP_THRESHOLD_"]))
     specimen = list(everything())[number]
     return asyncio.run(cost(specimen, repeat=given[0], deadline=given[1]))
 

@@ -10,6 +10,7 @@ import pytest
 import yaml
 from packaging.requirements import Requirement
 
+from bench.watched import MALLOC
 from driftwatch.web import health
 
 ROOT = Path(__file__).parents[1]
@@ -47,9 +48,10 @@ def test_the_image_runs_as_nobody_special_and_hears_signals_itself() -> None:
     assert "--require-hashes" in DOCKERFILE
 
 
-def test_the_image_and_the_unit_give_large_blocks_back_alike() -> None:
+def test_the_image_the_unit_and_the_measurements_treat_memory_alike() -> None:
     (said,) = [line for line in instruction("ENV") if line.startswith("MALLOC_")]
     assert f"Environment={said}\n" in (ROOT / "docs" / "install.md").read_text()
+    assert dict(word.split("=") for word in said.split()) == MALLOC
 
 
 def test_everything_the_build_copies_is_let_in() -> None:
