@@ -42,9 +42,12 @@ def _due(ledger: Ledger, state: SubjectState, now: datetime) -> datetime | None:
     delays = sorted(ledger.policy.confirm_delays)
     waited = state.pending_since + ledger.policy.loss_confirm
     times = [state.pending_since + delay for delay in delays]
-    if state.subject in ledger.seen & ledger.too_light:
-        return _to_decide(ledger, state, _future([*times, waited], now) or now + delays[0])
     needed = doubt.needed(ledger, state.subject)
+    if state.subject in ledger.seen & ledger.too_light:
+        # Re-probes may have come late. Only what a list has lost waits for longer than they take.
+        counted = state.subject.startswith("toolset:") and state.pending_count >= needed
+        late = waited if counted and waited > now else now + delays[0]
+        return _to_decide(ledger, state, _future(times, now) or late)
     if state.pending_count >= needed:
         return max(waited, now) if ledger.at < waited else None
     if needed > ledger.policy.confirm and delays:

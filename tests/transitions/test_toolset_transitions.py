@@ -333,6 +333,19 @@ class TestTurns:
         assert timeline.changes.confirm.depth is Depth.FULL
         assert timeline.probes(3, self.OTHER) == [f"warning {CHANGED} {pair('abc')} -> {pair('abcd')}"]
 
+    def test_a_regular_probe_between_late_re_probes_puts_nothing_off(self) -> None:
+        timeline = Timeline()
+        timeline.probe(HEALTHY)
+        timeline.now += timedelta(minutes=1)
+        timeline.probe(self.OTHER, depth=Depth.LIGHT)
+        for late in (16, 40):
+            timeline.now += timedelta(seconds=late)
+            assert timeline.probe(self.OTHER, trigger=Trigger.CONFIRM) == []
+        timeline.now += timedelta(seconds=9)
+        assert timeline.probe(self.OTHER, depth=Depth.LIGHT) == []
+        assert timeline.changes.confirm
+        assert timeline.changes.confirm.due_at - timeline.now == timedelta(seconds=15)
+
     def test_without_re_probes_light_ones_have_to_do(self) -> None:
         timeline = Timeline(policy=Policy(confirm_delays=()))
         timeline.probe(HEALTHY)
