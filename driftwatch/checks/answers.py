@@ -12,10 +12,13 @@ HEADER_MISMATCH = -32020
 UNSUPPORTED_VERSION = -32022
 
 SUCCESS = range(200, 300)
+REDIRECTION = range(300, 400)
 SERVER_ERROR = range(500, 600)
 
 _GATEWAY = frozenset({502, 503, 504})
 """Server errors that a proxy gives in the server's place, whatever the body is."""
+DOORS = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
+"""What a credential may open, or is too weak for."""
 FORBIDDEN = frozenset({HTTPStatus.FORBIDDEN, HTTPStatus.UNAVAILABLE_FOR_LEGAL_REASONS})
 """Refused for who asks or for where it asks from, whatever was asked."""
 _FAILURES = frozenset(SERVER_ERROR) - {HTTPStatus.NOT_IMPLEMENTED} | {HTTPStatus.REQUEST_TIMEOUT}

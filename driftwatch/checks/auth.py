@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from driftwatch.checks.answers import answered, ok, unheard
+from driftwatch.checks.answers import DOORS, REDIRECTION, answered, ok, unheard
 from driftwatch.checks.base import Found, NotChecked, Verdict, Verified, check, once, shown
 from driftwatch.checks.protected_resource import (
     is_document,
@@ -36,7 +36,6 @@ HEADER_IS_A_MUST = "2025-06-18"
 
 UNAUTHORIZED = 401
 FORBIDDEN = 403
-_REDIRECTS = range(300, 400)
 _CLOSED = frozenset({"auth", "forbidden"})
 """The answers in which a token that is refused is just that."""
 
@@ -69,7 +68,7 @@ def challenge(authorization: Authorization, surfaces: tuple[Surface, ...]) -> Ve
         redirect.
     """
     reply = authorization.refusal
-    if reply.status in _REDIRECTS:
+    if reply.status in REDIRECTION:
         return [_login_page(reply)]
     if reply.status != UNAUTHORIZED:
         return [_wrong_status(reply)]
@@ -189,7 +188,7 @@ def credential(
         return NotChecked("no credential is configured", "no-credential")
     if outcome.code == "token":
         return [_own(credential, "token", "There is no token to probe with.", "a token", outcome.message)]
-    refused = [page for page in _pages(surfaces) if page.status in {UNAUTHORIZED, FORBIDDEN}]
+    refused = [page for page in _pages(surfaces) if page.status in DOORS]
     if outcome.code == REFUSES_CREDENTIAL:
         return [_refused(credential, outcome.status, outcome.message)]
     if refused:

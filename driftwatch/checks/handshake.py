@@ -2,12 +2,11 @@
 
 from http import HTTPStatus
 
-from driftwatch.checks.answers import ok
+from driftwatch.checks.answers import DOORS, ok
 from driftwatch.checks.base import Found, NotChecked, Verdict, count, shown
 from driftwatch.evidence import Exchange, Listing, Missing
 from driftwatch.model import Severity
 
-_DOORS = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
 _OURS = frozenset({"deadline", "budget", "address", "proxy"})
 """Faults by which the probe itself went no further."""
 
@@ -27,7 +26,7 @@ def judge(acknowledgement: Exchange, listing: Listing | Missing, *, session: boo
             return NotChecked(_NO_REPLY, "no-reply", _PAGINATION)
         return [_broken(code, fault.message if fault is not None else _NO_REPLY)]
     if status == HTTPStatus.TOO_MANY_REQUESTS or (
-        (status in _DOORS or status >= HTTPStatus.INTERNAL_SERVER_ERROR) and not _goes_on(listing)
+        (status in DOORS or status >= HTTPStatus.INTERNAL_SERVER_ERROR) and not _goes_on(listing)
     ):
         return NotChecked(f"HTTP {status} to notifications/initialized", "http-status", _PAGINATION)
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:

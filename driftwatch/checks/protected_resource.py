@@ -3,21 +3,17 @@
 from collections.abc import Iterator
 from urllib.parse import SplitResult, urlsplit
 
+from driftwatch.checks.answers import DOORS, REDIRECTION, SUCCESS
 from driftwatch.checks.base import Found, NotChecked, Verdict, Verified, shown
 from driftwatch.evidence import Exchange, Metadata, Missing, is_bot_page
 from driftwatch.model import Json, Severity, is_loopback
 
-SUCCESS = range(200, 300)
 CLIENT_ERRORS = range(400, 500)
 NO_VERDICT = frozenset({408, 429})
 """Refusals that say nothing about what was asked."""
 
-_REDIRECTS = range(300, 400)
 
 SUBJECT = "oauth-protected-resource"
-
-_DOORS = frozenset({401, 403})
-"""A document behind them may be there, and is not for clients without a token."""
 
 _UNFETCHED = {
     "other-host": "The challenge names an address on another host or port, which driftwatch does not ask.",
@@ -57,7 +53,7 @@ def judge(looked: tuple[Metadata, ...], resource: str) -> Verdict:
 
 def _unanswered(reply: Exchange) -> NotChecked:
     location = reply.header("location")
-    if reply.status in _REDIRECTS and location is not None:
+    if reply.status in REDIRECTION and location is not None:
         return NotChecked(f"{reply.url} redirects to {location[:200]}, which is not followed", "unclear")
     return NotChecked(f"{reply.url} was not answered: {seen(reply)}", "unclear")
 
@@ -244,7 +240,7 @@ def _says_nothing(reply: Exchange) -> bool:
 
 def _is_closed(reply: Exchange) -> bool:
     """Whether a refusal leaves open what is behind it: a CDN's, often."""
-    return reply.status in _DOORS or _says_nothing(reply)
+    return reply.status in DOORS or _says_nothing(reply)
 
 
 def seen(reply: Exchange) -> str:

@@ -1,9 +1,17 @@
 """The tool list as a whole: can it be read to its end, and only with cursors of its own."""
 
 from dataclasses import replace
-from http import HTTPStatus
 
-from driftwatch.checks.answers import INVALID_PARAMS, answered, error_code, ok, unheard, unkept
+from driftwatch.checks.answers import (
+    DOORS,
+    INVALID_PARAMS,
+    REDIRECTION,
+    answered,
+    error_code,
+    ok,
+    unheard,
+    unkept,
+)
 from driftwatch.checks.base import Found, NotChecked, Verdict, Verified, check, count, listed, shown
 from driftwatch.checks.sources import item
 from driftwatch.checks.transport import SHUT_STATUSES
@@ -22,10 +30,6 @@ _EXPECTED = {
     "timeout": "a page of tools within seconds",
 }
 """What should have come instead of a fault; of any other a page of tools."""
-
-_DOORS = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
-
-REDIRECTS = range(300, 400)
 
 
 @check(
@@ -67,7 +71,7 @@ def pagination(
     if lost is not None:
         return lost
     if not _is_servers_fault(listing, fault, authorization):
-        ours = credential != ANONYMOUS and listing.exchanges and listing.exchanges[-1].status in _DOORS
+        ours = credential != ANONYMOUS and listing.exchanges and listing.exchanges[-1].status in DOORS
         cause = "auth/credential" if ours else None
         return NotChecked(f"the tool list could not be read to its end: {fault.message}", fault.code, cause)
     # Only this probe's patience is at its end: a client that waits longer may get the list.
@@ -163,7 +167,7 @@ def _is_servers_fault(listing: Listing, fault: Fault, authorization: Authorizati
     if page.status in SHUT_STATUSES or is_bot_page(page):
         return False
     # A login page is said by auth/challenge.
-    return page.status not in REDIRECTS or isinstance(authorization, Missing)
+    return page.status not in REDIRECTION or isinstance(authorization, Missing)
 
 
 def _pages(number: int) -> str:

@@ -5,7 +5,6 @@ import math
 import socket
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
 from ipaddress import ip_address
 from typing import Any, Protocol
 
@@ -76,7 +75,6 @@ async def addresses(resolver: Resolver, host: str, port: int) -> list[Address]:
     return list(found)
 
 
-@lru_cache(maxsize=1024)
 def _literal(host: str) -> IP | None:
     try:
         return ip_address(host)

@@ -22,8 +22,6 @@ class Place:
     host: str
     """An A-label or an IP address without brackets, in lower case."""
     port: int
-    key: tuple[str, str, int]
-    """The origin, for comparison."""
     authority: str
     """The ``Host`` header."""
     target: str
@@ -32,6 +30,11 @@ class Place:
     """The URL without user and password, its query hidden."""
     secrets: tuple[tuple[str, str], ...]
     """Names and values of the query, and the user's password."""
+
+    @property
+    def key(self) -> tuple[str, str, int]:
+        """The origin, for comparison."""
+        return self.scheme, self.host, self.port
 
     @property
     def absolute(self) -> str:
@@ -60,7 +63,6 @@ def place(url: str) -> Place | None:
         scheme=scheme,
         host=host,
         port=port,
-        key=(scheme, host, port),
         authority=authority,
         target=parsed.raw_path.decode("ascii"),
         shown=f"{scheme}://{authority}{path}{query}",
