@@ -33,6 +33,7 @@ from driftwatch.evidence import Evidence, Missing
 from driftwatch.judging import judge
 from driftwatch.model import Depth, Json, State
 from driftwatch.probe import Limits, slow_tool
+from driftwatch.probe.place import place
 from driftwatch.probe.replicas import CONNECTIONS, MAX_REQUESTS
 from driftwatch.probe.steps import FULL, FULL_BOTH_ERAS
 from tests.specimens import SPECIMENS, Specimen
@@ -146,6 +147,8 @@ async def cost(specimen: Specimen, *, repeat: int, deadline: float) -> Cost:
                     found.slowest_s = max(found.slowest_s, loop.time() - began)
                 _judge(evidence, found)
                 del evidence, visit
+                # A watched server keeps its port, so that its URLs are parsed once; here no visit does.
+                place.cache_clear()
         await asyncio.sleep(0)  # what came too late arrives, and is dropped
         found.growth = memory() - before
     configured = {"slow_tool", "burst", "log_files"} & set(specimen.target)
