@@ -19,6 +19,20 @@ def when(asked: When, answer: Callable[[Incoming], Answer], **server: Json) -> C
     return lambda: Mcp(**{"before": before, **server})
 
 
+def always(answer: Answer) -> Callable[[], Mcp]:
+    """A server that gives one answer to everything."""
+    return lambda: Mcp(before=lambda _, __: answer)
+
+
+def answers(method: str, answer: Answer) -> Callable[[], Mcp]:
+    """A server that gives another answer to one method."""
+    return when(asks(method), lambda _: answer)
+
+
+def asks(method: str) -> When:
+    return lambda incoming: incoming.rpc_method == method
+
+
 def status(code: int) -> Callable[[Incoming], Answer]:
     return lambda _: Answer(status=code)
 

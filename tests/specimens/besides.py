@@ -14,6 +14,7 @@ from driftwatch.probe import Limits
 from driftwatch.probe.address import Address
 from driftwatch.probe.target import BurstPlan, SlowTool
 from tests.servers.raw import ASK, RESET, Script, http
+from tests.specimens.answering import asks, when
 from tests.specimens.healthy import MODERN_ONLY
 from tests.specimens.http import Answer, Incoming
 from tests.specimens.mcp import TOOLS, Json, Mcp, as_json, tool
@@ -36,10 +37,7 @@ def events(*messages: Json, header: tuple[str, str] | None = UNBUFFERED, ends: b
 
 
 def _to(method: str, answer: Callable[[Json], Answer], **server: Json) -> Callable[[], Mcp]:
-    def before(_: Mcp, incoming: Incoming) -> Answer | None:
-        return answer(incoming.rpc) if incoming.rpc_method == method else None
-
-    return lambda: Mcp(**{"before": before, **server})
+    return when(asks(method), lambda incoming: answer(incoming.rpc), **server)
 
 
 def _listens(name: str, deviation: str, answer: Answer, expect: Json, timeout_s: float = 20) -> Specimen:

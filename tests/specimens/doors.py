@@ -1,26 +1,13 @@
-"""Faults of the HTTP in front: status codes, content types, redirects, refusals."""
+"""Faults of the door: status codes, gates and refusals instead of an answer."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from driftwatch.model import Era, State
+from tests.specimens.answering import always, answers
 from tests.specimens.healthy import MODERN_ONLY
 from tests.specimens.http import Answer, Incoming
-from tests.specimens.mcp import Mcp, as_sse, page_html, refusal
+from tests.specimens.mcp import Mcp, as_sse, page_html
 from tests.specimens.specimen import FAILED, NOT_CHECKED, RISK, VERIFIED, Specimen
-
-
-def _content_type(value: str | None, method: str | None = None) -> Callable[[], Mcp]:
-    def changed(incoming: Incoming, answer: Answer) -> Answer:
-        if answer.status != 200 or incoming.method != "POST" or method not in {None, incoming.rpc_method}:
-            return answer
-        return answer.with_header("Content-Type", value)
-
-    return lambda: Mcp(after=changed)
-
-
-def _always(answer: Answer) -> Callable[[], Mcp]:
-    return lambda: Mcp(before=lambda _, __: answer)
 
 
 def _mislabelled_initialize() -> Mcp:
@@ -30,13 +17,6 @@ def _mislabelled_initialize() -> Mcp:
         return answer.but(body=as_sse(answer.body.decode()).body)
 
     return Mcp(after=changed, sessions=False)
-
-
-def _refuses_sse(status: int) -> Callable[[], Mcp]:
-    def before(_: Mcp, incoming: Incoming) -> Answer | None:
-        return Answer(status=status) if "text/event-stream" in incoming.headers.get("accept", "") else None
-
-    return lambda: Mcp(before=before)
 
 
 @dataclass
@@ -51,38 +31,6 @@ class _Times:
         return self.answer if self.times >= 0 else None
 
 
-def _redirect(status: int, location: str) -> Answer:
-    return Answer(status=status, headers=(("Location", location),))
-
-
-def _slash(status: int, location: str = "/mcp/") -> Callable[[], Mcp]:
-    def before(_: Mcp, incoming: Incoming) -> Answer | None:
-        return _redirect(status, location) if incoming.path == "/mcp" else None
-
-    return lambda: Mcp(before=before)
-
-
-def _redirected_list() -> Mcp:
-    def before(_: Mcp, incoming: Incoming) -> Answer | None:
-        moved = incoming.rpc_method == "tools/list" and incoming.path == "/mcp"
-        return _redirect(307, "/v2/mcp") if moved else None
-
-    return Mcp(before=before)
-
-
-def _answered_list(answer: Answer) -> Callable[[], Mcp]:
-    return lambda: Mcp(before=lambda _, asked: answer if asked.rpc_method == "tools/list" else None)
-
-
-def _refused_list() -> Mcp:
-    def before(_: Mcp, incoming: Incoming) -> Answer | None:
-        if incoming.rpc_method != "tools/list":
-            return None
-        return refusal(incoming.rpc, -32603, "internal error", status=200)
-
-    return Mcp(before=before)
-
-
 def _shut(
     name: str,
     deviation: str,
@@ -95,7 +43,7 @@ def _shut(
     return Specimen(
         name=name,
         deviation=deviation,
-        make=_always(answer),
+        make=always(answer),
         eras=(),
         expect={
             "transport/endpoint": (state, code),
@@ -113,116 +61,6 @@ IMPERVA = (
 CHALLENGED = page_html("Just a moment...", status=200).with_header("cf-mitigated", "challenge")
 
 CHALLENGE = (("WWW-Authenticate", 'Bearer realm="mcp"'),)
-
-CONTENT_TYPES = (
-    Specimen(
-        name="content-type-text-plain",
-        deviation="replies are text/plain",
-        make=_content_type("text/plain; charset=utf-8"),
-        expect={"transport/content-type": (FAILED, "wrong")},
-    ),
-    Specimen(
-        name="content-type-absent",
-        deviation="replies have no Content-Type",
-        make=_content_type(None),
-        expect={
-            "transport/content-type": (FAILED, "absent"),
-            "mcp/message-text": (RISK, "no-content-type"),
-        },
-    ),
-    Specimen(
-        name="content-type-lookalike",
-        deviation="application/json-rpc, which merely begins like a right one",
-        make=_content_type("application/json-rpc"),
-        expect={"transport/content-type": (FAILED, "wrong")},
-    ),
-    Specimen(
-        name="content-type-odd-but-right",
-        deviation="upper case, a charset",
-        make=_content_type("Application/JSON; Charset=UTF-8"),
-    ),
-    Specimen(
-        name="content-type-doubled",
-        deviation="the type twice in one header",
-        make=_content_type("application/json, application/json"),
-    ),
-    Specimen(
-        name="content-type-list",
-        deviation="tools/list alone is text/plain",
-        make=_content_type("text/plain", "tools/list"),
-        expect={"transport/content-type": (FAILED, "wrong")},
-    ),
-    Specimen(
-        name="html-list",
-        deviation="a web page in answer to tools/list",
-        make=lambda: Mcp(
-            before=lambda _, asked: (
-                page_html("Home", status=200) if asked.rpc_method == "tools/list" else None
-            )
-        ),
-        expect={
-            "tools/pagination": (FAILED, "json"),
-            "transport/content-type": (FAILED, "html"),
-            "mcp/message-text": (FAILED, "json"),
-            "session/ended": (NOT_CHECKED, "same-answer"),
-        },
-        blocked="incomplete-list",
-    ),
-    *(
-        Specimen(
-            name=f"empty-list-{status}",
-            deviation=f"tools/list is answered with HTTP {status} and nothing else",
-            make=_answered_list(Answer(status=status)),
-            expect={
-                "tools/pagination": (FAILED, "no-answer"),
-                "session/ended": (NOT_CHECKED, "same-answer"),
-            },
-            blocked="incomplete-list",
-        )
-        for status in (200, 202, 204)
-    ),
-    Specimen(
-        name="refused-list",
-        deviation="tools/list is answered with an internal error, in every session",
-        make=_refused_list,
-        expect={
-            "tools/pagination": (FAILED, "page-error"),
-            "session/ended": (NOT_CHECKED, "same-answer"),
-        },
-        blocked="incomplete-list",
-    ),
-    Specimen(
-        name="html-200",
-        deviation="a web page with status 200 instead of any answer",
-        make=_always(page_html("Welcome", status=200)),
-        eras=(),
-        expect={
-            "transport/endpoint": (FAILED, "not-mcp"),
-            "transport/content-type": (FAILED, "html"),
-            "transport/redirect": VERIFIED,
-            "transport/accept-sse": VERIFIED,
-        },
-        blocked="not-mcp",
-    ),
-    Specimen(
-        name="accept-406",
-        deviation="406 to every Accept that lists an event stream",
-        make=_refuses_sse(406),
-        expect={
-            "transport/accept-sse": (FAILED, "refused"),
-            "transport/get": (NOT_CHECKED, "accept-refused"),
-        },
-    ),
-    Specimen(
-        name="accept-415",
-        deviation="415 to every Accept that lists an event stream",
-        make=_refuses_sse(415),
-        expect={
-            "transport/accept-sse": (FAILED, "refused"),
-            "transport/get": (NOT_CHECKED, "accept-refused"),
-        },
-    ),
-)
 
 
 def _gate(name: str, deviation: str, status: int, *headers: tuple[str, str], page: str = "") -> Specimen:
@@ -277,12 +115,12 @@ OWN_REFUSALS = (
     ),
 )
 
-STATUSES = (
+DOORS = (
     *OWN_REFUSALS,
     Specimen(
         name="404-everywhere",
         deviation="404 to everything",
-        make=_always(Answer(status=404)),
+        make=always(Answer(status=404)),
         eras=(),
         expect={"transport/endpoint": (FAILED, "http-4xx"), "transport/redirect": VERIFIED},
         blocked="http-4xx",
@@ -318,11 +156,7 @@ STATUSES = (
     Specimen(
         name="discover-403",
         deviation="403 to server/discover alone",
-        make=lambda: Mcp(
-            before=lambda _, incoming: (
-                Answer(status=403) if incoming.rpc_method == "server/discover" else None
-            )
-        ),
+        make=answers("server/discover", Answer(status=403)),
         eras=(Era.LEGACY,),
         expect={"mcp/era-coverage": (RISK, "forbidden")},
     ),
@@ -362,7 +196,7 @@ STATUSES = (
     Specimen(
         name="bot-page-list",
         deviation="a bot-protection page with 200 in answer to tools/list",
-        make=lambda: Mcp(before=lambda _, asked: CHALLENGED if asked.rpc_method == "tools/list" else None),
+        make=answers("tools/list", CHALLENGED),
         expect={
             "tools/pagination": (NOT_CHECKED, "http-status"),
             "session/ended": (NOT_CHECKED, "bot-page"),
@@ -411,84 +245,15 @@ STATUSES = (
     Specimen(
         name="initialize-429",
         deviation="429 to initialize alone",
-        make=lambda: Mcp(
-            before=lambda _, asked: Answer(status=429) if asked.rpc_method == "initialize" else None
-        ),
+        make=answers("initialize", Answer(status=429)),
         eras=(Era.MODERN,),
         expect={"mcp/era-coverage": (NOT_CHECKED, "initialize-unclear")},
     ),
     Specimen(
         name="initialize-404",
         deviation="404 to initialize alone",
-        make=lambda: Mcp(
-            before=lambda _, asked: Answer(status=404) if asked.rpc_method == "initialize" else None
-        ),
+        make=answers("initialize", Answer(status=404)),
         eras=(Era.MODERN,),
         expect=MODERN_ONLY,
     ),
 )
-
-
-def _leaves(
-    name: str,
-    deviation: str,
-    answer: Answer,
-    code: str,
-    state: State = FAILED,
-    **auth: tuple[State, str],
-) -> Specimen:
-    return Specimen(
-        name=name,
-        deviation=deviation,
-        make=_always(answer),
-        eras=(),
-        expect={
-            "transport/endpoint": (FAILED, "redirect"),
-            "transport/redirect": (state, code),
-            **{f"auth/{check.replace('_', '-')}": result for check, result in auth.items()},
-        },
-        blocked="redirect",
-    )
-
-
-REDIRECTS = (
-    Specimen(
-        name="redirect-307-slash",
-        deviation="307 to the address with a slash",
-        make=_slash(307),
-        expect={"transport/redirect": (RISK, "same-origin")},
-    ),
-    Specimen(
-        name="redirect-307-list",
-        deviation="307 of tools/list alone, to another path",
-        make=_redirected_list,
-        expect={"transport/redirect": (RISK, "same-origin")},
-    ),
-    Specimen(
-        name="redirect-308",
-        deviation="308 to another path",
-        make=_slash(308, "/v2/mcp"),
-        expect={"transport/redirect": (RISK, "same-origin")},
-    ),
-    _leaves("redirect-301", "301 to the address with a slash", _redirect(301, "/mcp/"), "method-lost"),
-    _leaves(
-        "redirect-302",
-        "302 to a login page",
-        _redirect(302, "https://idp.invalid/login"),
-        "other-host",
-        challenge=(FAILED, "login-redirect"),
-        resource_metadata=(NOT_CHECKED, "login-redirect"),
-        invalid_token=(NOT_CHECKED, "login-redirect"),
-    ),
-    _leaves("redirect-host", "307 to another host", _redirect(307, "http://b.invalid/mcp"), "other-host"),
-    _leaves(
-        "redirect-metadata",
-        "307 to the cloud's metadata address",
-        _redirect(307, "http://169.254.169.254/latest/meta-data/"),
-        "other-host",
-    ),
-    _leaves("redirect-loop", "307 to itself for ever", _redirect(307, "/mcp"), "same-origin", RISK),
-    _leaves("redirect-nowhere", "307 to no address at all", _redirect(307, "http://[::1/"), "other-host"),
-)
-
-DOORS = (*CONTENT_TYPES, *STATUSES, *REDIRECTS)

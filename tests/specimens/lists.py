@@ -7,6 +7,7 @@ from dataclasses import replace
 from driftwatch.model import Era
 from driftwatch.probe import Limits
 from tests.servers.raw import STALL
+from tests.specimens.answering import answers, asks, error, when
 from tests.specimens.http import Answer, Incoming
 from tests.specimens.mcp import TOOLS, Json, Mcp, refusal, tool
 from tests.specimens.specimen import FAILED, NOT_CHECKED, VERIFIED, Specimen
@@ -58,16 +59,7 @@ def _second_page_fails(_: Mcp, incoming: Incoming) -> Answer | None:
 
 
 def _refuses_list(status: int) -> Callable[[], Mcp]:
-    def before(_: Mcp, incoming: Incoming) -> Answer | None:
-        if incoming.rpc_method != "tools/list":
-            return None
-        return refusal(incoming.rpc, -32001, "not now", status=status)
-
-    return lambda: Mcp(before=before)
-
-
-def _to_list(answer: Answer) -> Callable[[], Mcp]:
-    return lambda: Mcp(before=lambda _, asked: answer if asked.rpc_method == "tools/list" else None)
+    return when(asks("tools/list"), error(-32001, status))
 
 
 def _empty_string_cursor(cursor: Json) -> Json:
@@ -152,7 +144,7 @@ LISTS = (
     Specimen(
         name="list-cut",
         deviation="the connection is closed without a word whenever the list is asked for",
-        make=_to_list(Answer(cut=True)),
+        make=answers("tools/list", Answer(cut=True)),
         expect={
             "tools/pagination": (FAILED, "reset"),
             "session/ended": (NOT_CHECKED, "reset"),
@@ -162,7 +154,7 @@ LISTS = (
     Specimen(
         name="list-hangs",
         deviation="the list never comes",
-        make=lambda: replace(_to_list(Answer(script=(STALL,)))(), modern=False),
+        make=lambda: replace(answers("tools/list", Answer(script=(STALL,)))(), modern=False),
         eras=(Era.LEGACY,),
         expect={
             "tools/pagination": (FAILED, "timeout"),
@@ -174,7 +166,7 @@ LISTS = (
     Specimen(
         name="list-hangs-beyond-the-deadline",
         deviation="the list never comes, and the probe's own time ends first",
-        make=lambda: replace(_to_list(Answer(script=(STALL,)))(), modern=False),
+        make=lambda: replace(answers("tools/list", Answer(script=(STALL,)))(), modern=False),
         eras=(Era.LEGACY,),
         expect={
             "tools/pagination": (FAILED, "timeout"),

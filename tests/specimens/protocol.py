@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from driftwatch.model import Era
+from tests.specimens.answering import answers
 from tests.specimens.healthy import as_server_error
 from tests.specimens.http import Answer, Incoming
 from tests.specimens.mcp import MODERN, Json, Mcp, as_json, refusal
@@ -52,10 +53,7 @@ def _settles_on_modern(method: str, _: Json, result: Json) -> Json:
 
 
 def _acknowledges(answer: Answer) -> Callable[[], Mcp]:
-    def before(_: Mcp, incoming: Incoming) -> Answer | None:
-        return answer if incoming.rpc_method == "notifications/initialized" else None
-
-    return lambda: Mcp(before=before)
+    return answers("notifications/initialized", answer)
 
 
 class _StumblesOnce:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from driftwatch.model import Era
 from driftwatch.probe import ToolCall
-from tests.specimens.answering import error, one, status, when
+from tests.specimens.answering import asks, error, one, status, when
 from tests.specimens.healthy import MODERN_ONLY, as_server_error
 from tests.specimens.http import Answer, Incoming
 from tests.specimens.mcp import Json, Mcp, as_json, tool
@@ -14,10 +14,6 @@ from tests.specimens.specimen import FAILED, NOT_CHECKED, RISK, VERIFIED, Specim
 METHOD = "driftwatch/no_such_method"
 CURSOR = "driftwatch-not-a-cursor"
 CALL = {"tool_call": ToolCall(name="add_note", arguments={"text": 7})}
-
-
-def _is_unknown(incoming: Incoming) -> bool:
-    return incoming.rpc_method == METHOD
 
 
 def _is_future(incoming: Incoming) -> bool:
@@ -77,35 +73,35 @@ ERRORS = (
     one(
         "unknown-method-empty",
         "an empty 404 to an unknown method",
-        when(_is_unknown, status(404), sessions=False),
+        when(asks(METHOD), status(404), sessions=False),
         "errors/unknown-method",
         (FAILED, "no-error"),
     ),
     one(
         "unknown-method-wrong-code",
         "-32602 to an unknown method",
-        when(_is_unknown, error(-32602, 400)),
+        when(asks(METHOD), error(-32602, 400)),
         "errors/unknown-method",
         (FAILED, "wrong-code"),
     ),
     one(
         "unknown-method-200",
         "-32601 with HTTP 200 to an unknown method, in both eras",
-        when(_is_unknown, error(-32601, 200)),
+        when(asks(METHOD), error(-32601, 200)),
         "errors/unknown-method",
         (FAILED, "wrong-status"),
     ),
     one(
         "unknown-method-accepted",
         "a result for an unknown method",
-        when(_is_unknown, _result),
+        when(asks(METHOD), _result),
         "errors/unknown-method",
         (FAILED, "accepted"),
     ),
     one(
         "unknown-method-502",
         "a gateway stops the unknown method",
-        when(_is_unknown, error(-32603, 502)),
+        when(asks(METHOD), error(-32603, 502)),
         "errors/unknown-method",
         (NOT_CHECKED, "http-5xx"),
     ),
@@ -185,7 +181,7 @@ CALLS = (
     one(
         "call-protocol-error",
         "wrong arguments get a protocol error",
-        when(lambda incoming: incoming.rpc_method == "tools/call", error(-32602, 200)),
+        when(asks("tools/call"), error(-32602, 200)),
         "errors/tool-arguments",
         (RISK, "protocol-error"),
         target=CALL,
@@ -193,7 +189,7 @@ CALLS = (
     one(
         "call-crash",
         "wrong arguments get an internal error",
-        when(lambda incoming: incoming.rpc_method == "tools/call", error(-32603, 200)),
+        when(asks("tools/call"), error(-32603, 200)),
         "errors/tool-arguments",
         (FAILED, "wrong-error"),
         target=CALL,
