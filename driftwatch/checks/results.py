@@ -20,8 +20,12 @@ def result_faults(exchanges: tuple[Exchange, ...], revision: str, era: Era) -> I
     lists = MODERN_LIST if era is Era.MODERN else LIST
     for exchange in exchanges:
         result, method = exchange.result, exchange.rpc_method or exchange.label
-        if ok(exchange) and isinstance(result, dict):
-            for misfit in misfits(result, _SHAPES.get(method, lists), revision):
+        if not ok(exchange) or not isinstance(result, dict):
+            continue
+        # A question back (input_required) and a task have members of their own, and none of the answer's.
+        whole = era is not Era.MODERN or result.get("resultType", "complete") == "complete"
+        for misfit in misfits(result, _SHAPES.get(method, lists), revision):
+            if whole or misfit.code == "result-type":
                 yield _fault(method, misfit, revision)
 
 

@@ -288,6 +288,13 @@ def test_what_ends_the_read_of_the_list_is_not_said_twice() -> None:
     assert of_result("tools/list", {**PAGE, "resultType": "input_required"}) == []
 
 
+def test_a_question_back_owes_no_member_of_the_answer() -> None:
+    question: dict[str, Json] = {"resultType": "input_required", "inputRequests": {}}
+    assert of_result("tools/list", question) == []
+    found = of_result("server/discover", {**question, "supportedVersions": [MODERN]})
+    assert [code for code, *_ in found] == ["result-type"]
+
+
 def test_a_fault_of_every_page_is_told_once() -> None:
     pages = tuple(answered("tools/list", {"tools": [], "nextCursor": None}) for _ in range(3))
     seen = evidence(surface(Era.LEGACY, listing=listing(tool(), exchanges=pages)))
