@@ -19,8 +19,6 @@ _GATEWAY = frozenset({502, 503, 504})
 """Server errors that a proxy gives in the server's place, whatever the body is."""
 DOORS = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
 """What a credential may open, or is too weak for."""
-FORBIDDEN = frozenset({HTTPStatus.FORBIDDEN, HTTPStatus.UNAVAILABLE_FOR_LEGAL_REASONS})
-"""Refused for who asks or for where it asks from, whatever was asked."""
 _FAILURES = frozenset(SERVER_ERROR) - {HTTPStatus.NOT_IMPLEMENTED} | {HTTPStatus.REQUEST_TIMEOUT}
 """Without a JSON-RPC error no word of the server's. 501 is one: it has no such method, and never will."""
 _NETWORK = frozenset(
@@ -52,7 +50,7 @@ def unheard(exchange: Exchange, *, within_session: bool = False) -> NotChecked |
         status == HTTPStatus.FORBIDDEN and exchange.header("www-authenticate") is not None
     ):
         return NotChecked(f"the server asked for credentials before it answered (HTTP {status})", "auth")
-    if status in FORBIDDEN:
+    if exchange.forbidden:
         return NotChecked(f"the request was forbidden before it was answered (HTTP {status})", "forbidden")
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         return NotChecked("the server limits how often it is asked (HTTP 429)", "rate-limited")

@@ -1,6 +1,7 @@
 """Authorization: how a client without a token is turned away, and whether ours is taken."""
 
 from collections.abc import Iterator
+from http import HTTPStatus
 
 from driftwatch.checks.answers import DOORS, REDIRECTION, answered, ok, unheard
 from driftwatch.checks.base import Found, NotChecked, Verdict, Verified, check, once, shown
@@ -34,8 +35,6 @@ CHALLENGE = "WWW-Authenticate"
 HEADER_IS_A_MUST = "2025-06-18"
 """The one revision in which the challenge has to name the metadata; later ones leave a choice."""
 
-UNAUTHORIZED = 401
-FORBIDDEN = 403
 _CLOSED = frozenset({"auth", "forbidden"})
 """The answers in which a token that is refused is just that."""
 
@@ -70,7 +69,7 @@ def challenge(authorization: Authorization, surfaces: tuple[Surface, ...]) -> Ve
     reply = authorization.refusal
     if reply.status in REDIRECTION:
         return [_login_page(reply)]
-    if reply.status != UNAUTHORIZED:
+    if reply.status != HTTPStatus.UNAUTHORIZED:
         return [_wrong_status(reply)]
     if authorization.bearer is None:
         return _without_bearer(authorization, _revision(surfaces))
@@ -133,7 +132,7 @@ def invalid_token(authorization: Authorization) -> Verdict:
     reply = authorization.invalid_token
     if isinstance(reply, Missing):
         return NotChecked.of(reply)
-    if reply.status == UNAUTHORIZED:
+    if reply.status == HTTPStatus.UNAUTHORIZED:
         return ()
     silence = unheard(reply)
     if silence is not None and silence.code not in _CLOSED:
@@ -144,14 +143,14 @@ def invalid_token(authorization: Authorization) -> Verdict:
     )
     if ok(reply) and reply.result is not None:
         code, message = "accepted", "An invalid token opens the server."
-    elif reply.status == FORBIDDEN:
+    elif reply.status == HTTPStatus.FORBIDDEN:
         code, message = "forbidden", "An invalid token gets 403: clients do not renew their token for that."
     return [
         Found(
             code=code,
             subject="Authorization",
             message=message,
-            expected=f"HTTP {UNAUTHORIZED}",
+            expected="HTTP 401",
             measured=answered(reply) if ok(reply) else seen(reply),
         )
     ]
@@ -260,7 +259,7 @@ def _login_page(reply: Exchange) -> Found:
         code="login-redirect",
         subject=CHALLENGE,
         message="A client without a token is sent to a login page, which only a browser can use.",
-        expected=f"HTTP {UNAUTHORIZED} with a challenge",
+        expected="HTTP 401 with a challenge",
         measured=f"HTTP {reply.status} to {(reply.header('location') or '')[:200]}: not followed",
     )
 
@@ -270,7 +269,7 @@ def _wrong_status(reply: Exchange) -> Found:
         code="wrong-status",
         subject=CHALLENGE,
         message="A client without a token is refused, but not with the status that starts a sign-in.",
-        expected=f"HTTP {UNAUTHORIZED} with a challenge",
+        expected="HTTP 401 with a challenge",
         measured=answered(reply) if ok(reply) else seen(reply),
     )
 
@@ -342,7 +341,7 @@ def _own(label: str, code: str, message: str, expected: str, measured: str) -> F
 
 
 def _refused(label: str, status: int | None, measured: str) -> Found:
-    code = "refused" if status == UNAUTHORIZED else "forbidden"
+    code = "refused" if status == HTTPStatus.UNAUTHORIZED else "forbidden"
     return _own(label, code, f"{status} with our credential.", "an answer to the request", measured)
 
 

@@ -4,7 +4,6 @@ import itertools
 from collections.abc import Iterator
 
 from driftwatch.checks.answers import (
-    FORBIDDEN,
     HEADER_MISMATCH,
     UNSUPPORTED_VERSION,
     answered,
@@ -38,7 +37,7 @@ def left_out(refusal: Exchange, policy: Policy) -> list[Found]:
 
 def forbidden(modern: Exchange | None) -> list[Found]:
     """A gateway that forbids server/discover, on a server that was never seen to have it."""
-    if modern is None or modern.status not in FORBIDDEN:
+    if modern is None or not modern.forbidden:
         return []
     found = Found(
         code="forbidden",

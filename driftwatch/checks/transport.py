@@ -1,6 +1,7 @@
 """How the endpoint speaks HTTP: reachable, where it was said to be, in a form that clients read."""
 
 from collections.abc import Iterator, Sequence
+from http import HTTPStatus
 
 from driftwatch.checks import replies
 from driftwatch.checks.answers import answered, ok, unheard, unkept
@@ -14,10 +15,6 @@ SERVER_ERRORS = 500
 """Where that range of statuses begins."""
 SHUT_STATUSES = frozenset({401, 403, 429, 451})
 """Statuses of a closed door: they say nothing about what is behind it."""
-
-BAD_REQUEST = 400
-FORBIDDEN = 403
-NOT_ALLOWED = 405
 
 _FORBIDDEN_SINCE = "2025-11-25"
 """The first revision that names the status of a refused Origin."""
@@ -254,7 +251,7 @@ def get(
     status = get.status
     if era is Era.MODERN and any(surface.era is Era.LEGACY for surface in surfaces):
         return NotChecked("GET is judged in the legacy era", NOT_APPLICABLE)
-    if status == NOT_ALLOWED and not is_bot_page(get):
+    if status == HTTPStatus.METHOD_NOT_ALLOWED and not is_bot_page(get):
         return ()
     silence = unkept(get, acknowledgement) or unheard(get) or replies.mistyped_alike(get.media_type, opening)
     if silence is not None:
@@ -265,7 +262,7 @@ def get(
         return [replies.got(get, "not-405", "HTTP 405", Severity.HEADS_UP)]
     if ok(get) and get.media_type == EVENT_STREAM:
         return ()
-    if status == BAD_REQUEST and not session:
+    if status == HTTPStatus.BAD_REQUEST and not session:
         return NotChecked("GET needs a session (HTTP 400), and the server issued none", "no-session")
     return [replies.got(get, "not-a-stream" if ok(get) else "refused", f"HTTP 405, or {EVENT_STREAM}")]
 
@@ -327,7 +324,7 @@ def origin(foreign_origin: Exchange, revision: str) -> Verdict:
 
         A server that is meant for every website declares it in the configuration: `origin = "open"`.
     """
-    if foreign_origin.status == FORBIDDEN:
+    if foreign_origin.status == HTTPStatus.FORBIDDEN:
         return ()
     silence = unheard(foreign_origin)
     if silence is not None:

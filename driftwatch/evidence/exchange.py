@@ -1,9 +1,12 @@
 """One exchange with a server: what was asked and what came back, or why nothing is known of it."""
 
 from dataclasses import dataclass
+from http import HTTPStatus
 
 from driftwatch.evidence import saying
 from driftwatch.model import DEPTH_CODE, Era, Json, integer
+
+_FORBIDDING = frozenset({HTTPStatus.FORBIDDEN, HTTPStatus.UNAVAILABLE_FOR_LEGAL_REASONS})
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +122,11 @@ class Exchange:
         if isinstance(self.answer, dict) and "error" not in self.answer:
             return self.answer.get("result")
         return None
+
+    @property
+    def forbidden(self) -> bool:
+        """Whether it was refused for who asks or for where that one asks from, whatever was asked."""
+        return self.status in _FORBIDDING
 
     @property
     def words(self) -> str:

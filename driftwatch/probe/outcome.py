@@ -32,8 +32,6 @@ _NETWORK = frozenset(
 )
 CLIENT_ERROR = range(400, 500)
 SERVER_ERROR = range(500, 600)
-_FORBIDDEN = frozenset({HTTPStatus.FORBIDDEN, HTTPStatus.UNAVAILABLE_FOR_LEGAL_REASONS})
-"""Refused for who asks, or for where it asks from."""
 _PERMANENT = frozenset({HTTPStatus.NOT_IMPLEMENTED, HTTPStatus.HTTP_VERSION_NOT_SUPPORTED})
 """Server errors that a second request meets again."""
 KEEPS_METHOD = frozenset({307, 308})
@@ -65,7 +63,7 @@ def blocked(exchange: Exchange) -> Outcome | None:
         status == HTTPStatus.FORBIDDEN and exchange.header("www-authenticate") is not None
     ):
         return _outcome(exchange, "auth", f"HTTP {status}: {_wants_credentials(exchange)}")
-    if status in _FORBIDDEN:
+    if exchange.forbidden:
         return _outcome(exchange, "forbidden", f"HTTP {status} to {_asked(exchange)}{_said(exchange)}")
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         what = "HTTP 429: the server limits how often it is asked"
