@@ -45,11 +45,12 @@ from driftwatch.store.sqlite import SqliteStore
 from driftwatch.toolset import Toolset, ToolsetRecord
 from driftwatch.transitions import Changes, Incident, Interval, SubjectState
 from driftwatch.transitions.consequences import result_json
+from driftwatch.transitions.subjects import check_subject, toolset_subject
 from driftwatch.transitions.values import value_of
 
 NOW = datetime.now(UTC).replace(microsecond=0)
 CREDENTIAL = "token"
-SUBJECT = f"toolset:modern:{CREDENTIAL}"
+SUBJECT = toolset_subject(Era.MODERN, CREDENTIAL)
 STRETCHES = 200
 """Ended stretches of one server; a fifth of them were told as events."""
 
@@ -266,7 +267,9 @@ def finding(number: int, severity: Severity = Severity.WILL_BREAK) -> Finding:
 
 
 def check_state(each: Result, since: datetime) -> SubjectState:
-    return subject_state(f"check:{each.check}", value_of(each), since, "verified", detail=result_json(each))
+    return subject_state(
+        check_subject(each.check), value_of(each), since, "verified", detail=result_json(each)
+    )
 
 
 def subject_state(subject: str, value: str, since: datetime, accepted: str, **changes: Any) -> SubjectState:
@@ -359,7 +362,7 @@ def stretches(key: int, days: int) -> Iterator[tuple[int, str, str, int, int]]:
     for place in range(STRETCHES):
         value = ("verified", "failed:measured", "observed_risk:measured")[place % 3]
         since = first + place * step
-        yield key, f"check:{ids[place % len(ids)]}", value, since, since + step
+        yield key, check_subject(ids[place % len(ids)]), value, since, since + step
 
 
 def kind(value: str) -> str:

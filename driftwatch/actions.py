@@ -16,7 +16,7 @@ from driftwatch.errors import UnknownError, UsageError, no_server, or_meant
 from driftwatch.model import Depth, Event, EventKind, ProbeRequest, Silence, Trigger
 from driftwatch.store.ports import MessageRecord, MessageStatus, ServerRecord, Tx
 from driftwatch.transitions import ConfirmProbe, Incident, Memory, names_pair
-from driftwatch.transitions.values import REVISION
+from driftwatch.transitions.subjects import is_revision, is_toolset
 
 LONGEST_SILENCE = timedelta(days=30)
 
@@ -193,8 +193,8 @@ _FATE = {
 
 def _pair(fingerprint: str, memory: Memory) -> str:
     """The current pair that a whole or shortened fingerprint names, or the revisions that are spoken."""
-    current = {state.confirmed for subject, state in memory.states.items() if subject.startswith("toolset:")}
-    spoken = {state.confirmed for subject, state in memory.states.items() if subject.startswith(REVISION)}
+    current = {state.confirmed for subject, state in memory.states.items() if is_toolset(subject)}
+    spoken = {state.confirmed for subject, state in memory.states.items() if is_revision(subject)}
     found = [pair for pair in current if names_pair(fingerprint, pair)]
     if fingerprint in spoken:
         return fingerprint

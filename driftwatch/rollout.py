@@ -20,7 +20,8 @@ from driftwatch.deploys import DeployOutcome, Look, Phase, Progress, Rules, attr
 from driftwatch.model import DeployState, Depth, Era, Event, EventKind, Json, Level, Release, Report, State
 from driftwatch.store.ports import DeliveryPlan, DeployRun, Reader, RunRecord, Tx
 from driftwatch.transitions import Changes, Incident, Memory, Policy
-from driftwatch.transitions.values import ENDPOINT, ERAS, INSTANCES_DIFFER, REPLICAS, is_spoken
+from driftwatch.transitions.subjects import ERAS, is_spoken, is_toolset
+from driftwatch.transitions.values import ENDPOINT, INSTANCES_DIFFER, REPLICAS
 
 HELD_LONGER = timedelta(minutes=1)
 """What is told leaves this long after the time of its run is up, even if nobody lets it go."""
@@ -109,7 +110,7 @@ def follow(tx: Tx, read: Read) -> Changes:
         events=(*deploy.events, *(event.id for event in changes.events if event.alerts)),
     )
     if phase is Phase.READING:
-        deep = not progress.thorough or any(not subject.startswith("toolset:") for subject in doubts)
+        deep = not progress.thorough or any(not is_toolset(subject) for subject in doubts)
         depth = Depth.FULL if deep else Depth.LIGHT
         at = deploys.next_read(progress, rules, now)
         _read_again(tx, deploy, read, at=at, depth=depth)
@@ -211,7 +212,7 @@ def _begin(read: Read) -> Progress:
     toolsets = {
         subject: state
         for subject, state in states.items()
-        if subject.startswith("toolset:") and subject.endswith(f":{read.run.report.credential}")
+        if is_toolset(subject) and subject.endswith(f":{read.run.report.credential}")
     }
     before = {subject: state.confirmed for subject, state in toolsets.items()}
     accepted = {subject: state.accepted for subject, state in toolsets.items() if state.accepted}
@@ -274,7 +275,7 @@ def _doubts(memory: Memory, progress: Progress) -> list[str]:
         for state in memory.states.values()
         if state.pending
         and not state.flapping
-        and (state.subject in progress.latest or not state.subject.startswith("toolset:"))
+        and (state.subject in progress.latest or not is_toolset(state.subject))
     ]
 
 

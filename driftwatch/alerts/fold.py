@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from driftwatch.model import Era, Event, EventKind
+from driftwatch.transitions.subjects import is_toolset, surface_of
 
 CHECKS = frozenset({EventKind.CHANGE, EventKind.RECOVERY, EventKind.COVERAGE_LOST, EventKind.COVERAGE_BACK})
 TOOLSETS = frozenset({EventKind.TOOLSET_CHANGED, EventKind.TOOLSET_RETURNED})
@@ -47,7 +48,7 @@ def _eras_together(events: Sequence[Event]) -> list[Event]:
 
 
 def _same_difference(one: Event, other: Event) -> bool:
-    lists = all((event.subject or "").startswith("toolset:") for event in (one, other))
+    lists = all(is_toolset(event.subject) for event in (one, other))
     return lists and one.run is not None and _told(one) == _told(other)
 
 
@@ -65,7 +66,7 @@ def _told(event: Event) -> object:
 
 
 def _era(event: Event) -> str:
-    return str(event.details.get("era") or (event.subject or "").split(":")[1])
+    return str(event.details.get("era") or surface_of(event.subject or "")[0])
 
 
 def _chain(event: Event) -> object:

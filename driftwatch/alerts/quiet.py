@@ -12,6 +12,7 @@ from driftwatch.alerts import windows as maintenance
 from driftwatch.config.alerting import Window
 from driftwatch.model import Event, EventKind, Silence
 from driftwatch.transitions import Memory
+from driftwatch.transitions.subjects import is_toolset
 from driftwatch.transitions.values import FINGERPRINT, REPLICAS
 
 
@@ -106,7 +107,7 @@ def _checks_of(event: Event) -> set[str]:
         results = event.details.get("results")
         found = results if isinstance(results, list | tuple) else ()
         return {str(result.get("check")) for result in found if isinstance(result, dict)}
-    if event.kind is EventKind.UNSETTLED and (event.subject or "").startswith("toolset:"):
+    if event.kind is EventKind.UNSETTLED and is_toolset(event.subject):
         return {REPLICAS}
     check = _check_of(event.subject or "")
     return {check} if check else set()

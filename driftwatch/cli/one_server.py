@@ -15,6 +15,7 @@ from driftwatch.model import Era, Release, Silence, State
 from driftwatch.report import plain
 from driftwatch.report.page import BOLD, COLOURS, Page
 from driftwatch.store.ports import ServerStatus
+from driftwatch.transitions.subjects import is_toolset, surface_of
 from driftwatch.views.checks import Check, Told, checks_now
 from driftwatch.views.spoken import Spoken, spoken_now
 
@@ -91,9 +92,9 @@ def _toolsets(standing: Standing) -> Iterator[str]:
     """One line for what surfaces show alike, most often all of them."""
     status, alike = standing.status, dict[tuple[str, str | None, str], set[str]]()
     for subject, state in sorted(status.memory.states.items()):
-        if subject.startswith("toolset:"):
+        if is_toolset(subject):
             key = (state.confirmed, state.accepted, moment(state.confirmed_since))
-            alike.setdefault(key, set()).add(subject.split(":")[1])
+            alike.setdefault(key, set()).add(surface_of(subject)[0])
     for (confirmed, accepted, since), eras in alike.items():
         known = "accepted"
         if accepted is not None and accepted != confirmed:

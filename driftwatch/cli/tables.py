@@ -13,7 +13,7 @@ from driftwatch.model import Event, Silence, State
 from driftwatch.report import plain
 from driftwatch.store.ports import Backlog, MessageRecord, MessageStatus, RunSummary
 from driftwatch.transitions import Incident
-from driftwatch.transitions.values import REVISION
+from driftwatch.transitions.subjects import is_revision, is_toolset
 
 NARROWEST = 12
 """No column is folded to less than this, however narrow the terminal is."""
@@ -25,8 +25,8 @@ LATE = timedelta(minutes=1)
 def incident_row(server: str, incident: Incident, now: datetime) -> tuple[str, ...]:
     """One open incident: what ``ack`` calls it, where, what, for how long, and whether somebody knows."""
     known = f"acknowledged by {plain(incident.acked_by or 'somebody', 40)}" if incident.acked_at else ""
-    state = "not accepted" if incident.subject.startswith("toolset:") else value_words(incident.value)
-    if incident.subject.startswith(REVISION):
+    state = "not accepted" if is_toolset(incident.subject) else value_words(incident.value)
+    if is_revision(incident.subject):
         state = f"{state}, not accepted"
     what = f"{subject_words(incident.subject)} {state}"
     return (incident.id[:8], server, what, f"for {_span(now - incident.opened_at)}", known)

@@ -16,6 +16,7 @@ from driftwatch.store.statements.due import OVERDUE
 from driftwatch.store.statements.schema import events, incidents, runs, servers, standings, states, toolsets
 from driftwatch.store.unit import Unit
 from driftwatch.transitions import standing
+from driftwatch.transitions.subjects import CHECK, TOOLSET
 
 _NO_RUN = standing(())
 
@@ -49,7 +50,7 @@ STATES_NOW = (
         sa.case((states.c.blocked_by.is_not(None), State.NOT_CHECKED.value), else_=states.c.confirmed),
     )
     .join(states, states.c.server_id == servers.c.id)
-    .where(servers.c.name.in_(bindparam("names", expanding=True)), states.c.subject.startswith("check:"))
+    .where(servers.c.name.in_(bindparam("names", expanding=True)), states.c.subject.startswith(CHECK))
     .order_by(states.c.server_id, states.c.subject)
 )
 CONFIGURED_SERVERS = sa.select(servers).where(servers.c.removed_at.is_(None)).order_by(servers.c.name)
@@ -66,7 +67,7 @@ GLANCE_AT = GLANCE.where(servers.c.name == bindparam("name"))
 STATES_OF = (
     sa.select(states).where(states.c.server_id.in_(_page)).order_by(states.c.server_id, states.c.subject)
 )
-TOOLSET_STATES_OF = STATES_OF.where(states.c.subject.startswith("toolset:"))
+TOOLSET_STATES_OF = STATES_OF.where(states.c.subject.startswith(TOOLSET))
 INCIDENTS_OF = sa.select(incidents).where(incidents.c.server_id.in_(_page), incidents.c.closed_at.is_(None))
 TOOLSETS_OF = sql.CONFIRMED_TOOLSETS.where(toolsets.c.server_id.in_(_page))
 LAST_RUNS_OF = (

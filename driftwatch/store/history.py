@@ -34,6 +34,7 @@ from driftwatch.store.statements.servers import SERVER
 from driftwatch.store.told import Told
 from driftwatch.toolset import Toolset, further_name
 from driftwatch.transitions import Memory
+from driftwatch.transitions.subjects import surface_of
 
 LISTS_LOOKED_AT = 100
 """Confirmed lists of a surface in which the last definition of what has returned is looked for."""
@@ -73,7 +74,7 @@ class SqlReader(Fleet, Releases, Told):
         self, server: str, subject: str, names: Collection[str], before: datetime | None = None
     ) -> Toolset:
         """The entries of these names, each as it was in the newest confirmed list that had it."""
-        _, era, credential = subject.split(":", 2)
+        era, credential = surface_of(subject)
         key = self._find_server(server)
         tools: dict[str, Json] = {}
         further: dict[tuple[str, str], Json] = {}

@@ -18,6 +18,7 @@ from driftwatch.store.statements.servers import UPDATE_SERVER
 from driftwatch.store.unit import Unit, unknown_server
 from driftwatch.toolset import ToolsetRecord
 from driftwatch.transitions import Changes, Interval, Memory, SubjectState, TlsNotice, shown_since, standing
+from driftwatch.transitions.subjects import is_toolset, surface_of
 
 
 class Recording(Unit):
@@ -208,9 +209,9 @@ class Recording(Unit):
 
     def _mark_confirmed(self, key: int, before: SubjectState | None, now: SubjectState) -> None:
         """Note on the tool lists themselves when one took the place of another."""
-        if not now.subject.startswith(mapping.TOOLSET) or (before and before.confirmed == now.confirmed):
+        if not is_toolset(now.subject) or (before and before.confirmed == now.confirmed):
             return
-        _, era, credential = now.subject.split(":", 2)
+        era, credential = surface_of(now.subject)
         for state in (before, now):
             if state is not None:
                 self._run(

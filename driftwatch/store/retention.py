@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy import Connection, Table, bindparam
 from sqlalchemy.sql.dml import ReturningDelete
 
-from driftwatch.store import mapping, tables
+from driftwatch.store import tables
 from driftwatch.store.columns import Moment
 from driftwatch.store.deploys import REPEATED_CALLS
 from driftwatch.store.ports import MessageStatus, Pruned, Retention
@@ -30,6 +30,7 @@ from driftwatch.store.statements.schema import (
     toolset_tools,
     toolsets,
 )
+from driftwatch.transitions.subjects import TOOLSET
 
 _CUTOFF = bindparam("cutoff", type_=Moment)
 _BATCH: sa.BindParameter[Any] = bindparam("batch")
@@ -82,7 +83,7 @@ _TOOLSETS = _delete(
     # Confirmed, accepted or in doubt at this moment: the next diff needs it.
     ~sa.exists().where(
         states.c.server_id == toolsets.c.server_id,
-        states.c.subject == sa.literal(mapping.TOOLSET) + toolsets.c.era + ":" + toolsets.c.credential,
+        states.c.subject == sa.literal(TOOLSET) + toolsets.c.era + ":" + toolsets.c.credential,
         sa.or_(
             states.c.confirmed == toolsets.c.pair,
             states.c.accepted == toolsets.c.pair,

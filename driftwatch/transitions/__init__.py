@@ -59,7 +59,8 @@ from driftwatch.transitions.decide import apply, decide
 from driftwatch.transitions.memory import Incident, Memory, Policy, SubjectState, TlsNotice
 from driftwatch.transitions.personal import accept, ack
 from driftwatch.transitions.standing import Standing, standing
-from driftwatch.transitions.values import ERAS, check_subject, names_pair, toolset_subject, value_of
+from driftwatch.transitions.subjects import ERAS, check_subject, toolset_subject
+from driftwatch.transitions.values import names_pair, value_of
 
 __all__ = [
     "ERAS",

@@ -16,7 +16,8 @@ from driftwatch.transitions.causes import Causes
 from driftwatch.transitions.check_states import observe_check, shadow
 from driftwatch.transitions.ledger import Ledger
 from driftwatch.transitions.memory import Memory, Policy, TlsNotice
-from driftwatch.transitions.values import CHAIN, EXPIRY, check_subject, value_of
+from driftwatch.transitions.subjects import check_subject
+from driftwatch.transitions.values import CHAIN, EXPIRY, value_of
 
 EXPIRED = 0
 """The threshold of a certificate that has ended."""

@@ -21,16 +21,15 @@ from driftwatch.transitions.confirmation import (
 from driftwatch.transitions.consequences import explained_by, result_json, shown_by
 from driftwatch.transitions.ledger import Ledger, Verdict
 from driftwatch.transitions.memory import SubjectState
+from driftwatch.transitions.subjects import check_of, check_subject, is_spoken
 from driftwatch.transitions.values import (
     ARITHMETIC,
     ERAS_DIFFER,
     EXPIRY,
     FINGERPRINT,
     NOT_APPLICABLE,
-    check_subject,
     code_of,
     is_better,
-    is_spoken,
     same_state,
     state_of,
     value_of,
@@ -348,7 +347,7 @@ def _is_shadow(result: Result) -> bool:
 
 def _freed(ledger: Ledger, result: Result) -> list[str]:
     return [
-        subject.removeprefix("check:")
+        check_of(subject)
         for subject, state in ledger.memory.states.items()
         if state.blocked_by == result.check
     ]

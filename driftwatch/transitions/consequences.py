@@ -8,13 +8,8 @@ from driftwatch.model import DEPTH_CODE, Json, Result, State
 from driftwatch.transitions.causes import Causes
 from driftwatch.transitions.ledger import Ledger
 from driftwatch.transitions.memory import SubjectState
-from driftwatch.transitions.values import (
-    DOORS,
-    NOT_APPLICABLE,
-    check_subject,
-    state_of,
-    value_of,
-)
+from driftwatch.transitions.subjects import check_of, check_subject
+from driftwatch.transitions.values import DOORS, NOT_APPLICABLE, state_of, value_of
 
 
 def explained_by(ledger: Ledger, result: Result, causes: Causes) -> SubjectState | None:
@@ -72,7 +67,7 @@ def _may_follow(state: SubjectState, result: Result, causes: Causes) -> bool:
 def _explains(
     ledger: Ledger, root: SubjectState, state: SubjectState, result: Result, causes: Causes
 ) -> bool:
-    check = root.subject.removeprefix("check:")
+    check = check_of(root.subject)
     if _is_judged(value_of(result)):
         value, began = root.confirmed, root.confirmed_since
         if root.pending is not None and root.pending_since is not None:

@@ -21,8 +21,9 @@ from driftwatch.transitions.ledger import Ledger
 from driftwatch.transitions.memory import REPROBE_WINDOW, Memory, Policy, TlsNotice
 from driftwatch.transitions.reprobe import plan
 from driftwatch.transitions.spoken_states import observe_spoken
+from driftwatch.transitions.subjects import ERAS, check_subject, is_accepted_by_hand, is_check, is_toolset
 from driftwatch.transitions.toolset_states import follow_toolsets, follows_toolsets, observe_toolset
-from driftwatch.transitions.values import ERAS, REVISION, check_subject, eras_of
+from driftwatch.transitions.values import eras_of
 
 
 def decide(
@@ -99,7 +100,7 @@ def apply(memory: Memory | None, changes: Changes, report: Report) -> Memory:
     seen = dict(before.seen_fingerprints)
     for state in changes.states:
         old = before.states.get(state.subject)
-        if state.subject.startswith("toolset:") and (old is None or old.confirmed != state.confirmed):
+        if is_toolset(state.subject) and (old is None or old.confirmed != state.confirmed):
             for pair in {state.confirmed, old.confirmed if old else state.confirmed}:
                 seen[pair] = max(state.confirmed_since, seen.get(pair, state.confirmed_since))
     reprobe = [report.taken_at] if report.trigger is Trigger.CONFIRM else []
@@ -126,9 +127,7 @@ def _noted(before: Memory, changes: Changes) -> tuple[TlsNotice, ...]:
 def _note_baseline(ledger: Ledger) -> None:
     counts = Counter(result.state for result in ledger.report.results)
     fingerprints = {
-        subject: state.confirmed
-        for subject, state in ledger.states().items()
-        if subject.startswith("toolset:")
+        subject: state.confirmed for subject, state in ledger.states().items() if is_toolset(subject)
     }
     ledger.note(
         EventKind.BASELINE,
@@ -148,9 +147,9 @@ def _drop_orphans(ledger: Ledger) -> None:
     checks = {check_subject(result.check) for result in ledger.report.results}
     eras = ledger.state(ERAS)
     for subject, incident in ledger.memory.incidents.items():
-        if subject.startswith("check:"):
+        if is_check(subject):
             gone = subject not in checks
-        elif subject.startswith(("toolset:", REVISION)):
+        elif is_accepted_by_hand(subject):
             _, era, *credential = subject.split(":", 2)
             vanished = eras is not None and Era(era) not in eras_of(eras.confirmed)
             gone = vanished or credential not in ([], [ledger.report.credential])

@@ -4,22 +4,20 @@ from driftwatch.model import Depth, Era, Result, State
 from driftwatch.transitions.confirmation import NO_WAIT
 from driftwatch.transitions.ledger import Ledger
 from driftwatch.transitions.memory import SubjectState
+from driftwatch.transitions.subjects import ERAS, check_subject, is_spoken
 from driftwatch.transitions.values import (
     CHANGES,
     ENDPOINT,
     ERA_COVERAGE,
-    ERAS,
     INSTANCE_GONE,
     INSTANCES_DIFFER,
     LISTS_DIFFER,
     NOT_APPLICABLE,
     REPLICAS,
     STABLE_LISTING,
-    check_subject,
     code_of,
     eras_of,
     eras_value,
-    is_spoken,
     state_of,
     value_of,
 )

@@ -10,7 +10,8 @@ from driftwatch.transitions.changes import Changes, ConfirmProbe, Interval
 from driftwatch.transitions.confirmation import Outcome, Step, calmed, departures, is_told, unblocked
 from driftwatch.transitions.incidents import Incidents, stable_id
 from driftwatch.transitions.memory import Incident, Memory, Policy, SubjectState, TlsNotice
-from driftwatch.transitions.values import NOT_APPLICABLE, check_subject, is_spoken
+from driftwatch.transitions.subjects import check_of, check_subject, is_spoken
+from driftwatch.transitions.values import NOT_APPLICABLE
 
 _TOLD_SINCE_THE_BEGINNING = frozenset({EventKind.RECOVERY, EventKind.COVERAGE_BACK})
 
@@ -299,7 +300,7 @@ class Ledger:
         for event in self._events:
             ends = (event.before, event.after)
             if event.kind in folded and event.subject and NOT_APPLICABLE in ends:
-                folded[event.kind].append(event.subject.removeprefix("check:"))
+                folded[event.kind].append(check_of(event.subject))
         era = self._events[place]
         details = {
             **era.details,

@@ -10,7 +10,8 @@ from datetime import datetime, timedelta
 
 from driftwatch.model import Report, State
 from driftwatch.transitions.memory import Memory
-from driftwatch.transitions.values import ENDPOINT, check_subject, state_of
+from driftwatch.transitions.subjects import check_subject
+from driftwatch.transitions.values import ENDPOINT, state_of
 
 QUORUM = 3
 """Fewer hosts than this that fail at once are an outage of theirs, whatever else is true."""

@@ -7,7 +7,7 @@ from datetime import datetime
 from driftwatch.model import Event, EventKind
 from driftwatch.transitions.changes import Changes, ConfirmProbe
 from driftwatch.transitions.memory import Memory
-from driftwatch.transitions.values import is_accepted_by_hand
+from driftwatch.transitions.subjects import is_accepted_by_hand
 
 
 def accept(

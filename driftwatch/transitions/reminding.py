@@ -6,7 +6,8 @@ from datetime import datetime, timedelta
 
 from driftwatch.model import Event, EventKind, Json, Level, State
 from driftwatch.transitions.memory import Incident, Memory, SubjectState
-from driftwatch.transitions.values import ENDPOINT, check_subject, state_of
+from driftwatch.transitions.subjects import check_subject
+from driftwatch.transitions.values import ENDPOINT, state_of
 
 STALE_AFTER = timedelta(hours=24)
 

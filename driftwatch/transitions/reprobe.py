@@ -9,7 +9,8 @@ from driftwatch.transitions.changes import ConfirmProbe
 from driftwatch.transitions.confirmation import OTHERS, departures, known_values
 from driftwatch.transitions.ledger import Ledger
 from driftwatch.transitions.memory import REPROBE_WINDOW, SubjectState
-from driftwatch.transitions.values import INSTANCES_DIFFER, REPLICAS, check_subject
+from driftwatch.transitions.subjects import check_subject, is_toolset
+from driftwatch.transitions.values import INSTANCES_DIFFER, REPLICAS
 
 _IN_TURN = 2
 """Departures from the confirmed value after which one return does not end the series of re-probes."""
@@ -45,7 +46,7 @@ def _due(ledger: Ledger, state: SubjectState, now: datetime) -> datetime | None:
     needed = doubt.needed(ledger, state.subject)
     if state.subject in ledger.seen & ledger.too_light:
         # Re-probes may have come late. Only what a list has lost waits for longer than they take.
-        counted = state.subject.startswith("toolset:") and state.pending_count >= needed
+        counted = is_toolset(state.subject) and state.pending_count >= needed
         late = waited if counted and waited > now else now + delays[0]
         return _to_decide(ledger, state, _future(times, now) or late)
     if state.pending_count >= needed:

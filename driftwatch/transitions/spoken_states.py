@@ -17,15 +17,8 @@ from driftwatch.transitions.confirmation import (
 )
 from driftwatch.transitions.ledger import Ledger, Verdict
 from driftwatch.transitions.memory import SubjectState
-from driftwatch.transitions.values import (
-    ERAS,
-    REPLICAS,
-    eras_of,
-    eras_value,
-    revision_subject,
-    revisions_of,
-    revisions_value,
-)
+from driftwatch.transitions.subjects import ERAS, revision_subject
+from driftwatch.transitions.values import REPLICAS, eras_of, eras_value, revisions_of, revisions_value
 
 
 def observe_spoken(ledger: Ledger) -> None:

@@ -6,7 +6,8 @@ from datetime import datetime
 
 from driftwatch.model import State
 from driftwatch.transitions.memory import SubjectState
-from driftwatch.transitions.values import check_subject, state_of
+from driftwatch.transitions.subjects import check_subject, is_check
+from driftwatch.transitions.values import state_of
 
 ROOT = check_subject("transport/endpoint")
 """Where this check is not checked, nobody sees the server."""
@@ -28,7 +29,7 @@ def standing(states: Iterable[SubjectState]) -> Standing:
     """What is remembered of one server, summed up."""
     counts, changes, blind = dict.fromkeys(State, 0), [], False
     for each in states:
-        if each.subject.startswith("check:"):
+        if is_check(each.subject):
             now = State.NOT_CHECKED if each.blocked_by else state_of(each.confirmed) or State.NOT_CHECKED
             counts[now] += 1
             changes.append(max(each.confirmed_since, each.blocked_since or each.confirmed_since))

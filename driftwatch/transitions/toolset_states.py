@@ -24,13 +24,8 @@ from driftwatch.transitions.confirmation import (
 )
 from driftwatch.transitions.ledger import Ledger, Verdict
 from driftwatch.transitions.memory import SubjectState
-from driftwatch.transitions.values import (
-    FINGERPRINT,
-    REPLICAS,
-    STABLE_LISTING,
-    check_subject,
-    value_of,
-)
+from driftwatch.transitions.subjects import check_subject, is_toolset, surface_of
+from driftwatch.transitions.values import FINGERPRINT, REPLICAS, STABLE_LISTING, value_of
 
 _COMPARED = frozenset({State.VERIFIED, State.OBSERVED_RISK})
 
@@ -96,11 +91,11 @@ def _settles_along(ledger: Ledger, state: SubjectState, pair: str) -> bool:
 
 def _surfaces(ledger: Ledger, subject: str) -> list[SubjectState]:
     """The other surfaces that the same credential is shown."""
-    credential = subject.split(":", 2)[2]
+    _, credential = surface_of(subject)
     return [
         state
         for other, state in ledger.states().items()
-        if other.startswith("toolset:") and other.split(":", 2)[2] == credential and other != subject
+        if is_toolset(other) and surface_of(other)[1] == credential and other != subject
     ]
 
 
@@ -169,7 +164,7 @@ def _follow(ledger: Ledger, result: Result, causes: Causes) -> None:
     if state is None or state.accepted is None or value == state.confirmed:
         observe_check(ledger, result, causes)
         return
-    toolsets = [item for subject, item in ledger.states().items() if subject.startswith("toolset:")]
+    toolsets = [item for subject, item in ledger.states().items() if is_toolset(subject)]
     told = [item for item in toolsets if item.subject in ledger.told]
     accepts = any(
         item.subject in ledger.memory.states and ledger.memory.states[item.subject].accepted != item.accepted
@@ -192,7 +187,7 @@ def _accepts(ledger: Ledger, before: SubjectState, diff: Diff | None) -> bool:
 
 def _verdict(ledger: Ledger, step: Step, diff: Diff | None) -> Verdict:
     before, after = step.before, step.after
-    _, era, credential = after.subject.split(":", 2)
+    era, credential = surface_of(after.subject)
     seen_before = _seen_before(ledger, after)
     accepted = after.confirmed == after.accepted
     # To go back to what is accepted ends the trouble, whatever it breaks for who has followed the change.
@@ -218,7 +213,7 @@ def _seen_before(ledger: Ledger, state: SubjectState) -> str | None:
     elsewhere = any(
         other.confirmed == state.confirmed
         for subject, other in ledger.memory.states.items()
-        if subject.startswith("toolset:") and subject != state.subject
+        if is_toolset(subject) and subject != state.subject
     )
     at = ledger.memory.seen_fingerprints.get(state.confirmed)
     return at.isoformat() if at and not elsewhere else None
@@ -230,7 +225,7 @@ def _settled_verdict(step: Step, drift: Diff | None) -> Verdict:
     good = after.confirmed == after.accepted
     if good or drift is None:
         return Verdict(kind=kind, level=Level.WARNING, good=good)
-    _, era, credential = after.subject.split(":", 2)
+    era, credential = surface_of(after.subject)
     details: dict[str, Json] = {
         "diff": drift.to_json(),
         "era": era,

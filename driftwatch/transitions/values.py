@@ -1,15 +1,9 @@
-"""Subjects and their values: short strings that are persisted and compared for equality."""
+"""The values of subjects: short strings that are persisted and compared for equality."""
 
 import re
 from collections.abc import Iterable, Mapping
 
 from driftwatch.model import Era, Result, State, SurfaceSummary, position
-
-ERAS = "eras"
-"""The subject whose value names the eras that a server speaks."""
-
-REVISION = "revision:"
-"""How the subjects begin whose values name the revisions that a server speaks in an era."""
 
 FINGERPRINT = "release/fingerprint"
 """The check that shows a toolset's change; it moves with the toolset and is never told on its own."""
@@ -73,31 +67,6 @@ NOT_APPLICABLE = f"{State.NOT_CHECKED}:not-applicable"
 
 _STATES = {state.value: state for state in State}
 _RANK: Mapping[State | None, int] = {State.VERIFIED: 0, State.OBSERVED_RISK: 1, State.FAILED: 2}
-
-
-def check_subject(check: str) -> str:
-    """The subject of a check's state."""
-    return f"check:{check}"
-
-
-def toolset_subject(era: Era, credential: str) -> str:
-    """The subject of a toolset: each credential may be shown another list."""
-    return f"toolset:{era}:{credential}"
-
-
-def revision_subject(era: Era) -> str:
-    """The subject of the revisions that are spoken in an era."""
-    return f"{REVISION}{era}"
-
-
-def is_spoken(subject: str) -> bool:
-    """Whether a subject's value names what the server speaks: eras, or the revisions of one."""
-    return subject == ERAS or subject.startswith(REVISION)
-
-
-def is_accepted_by_hand(subject: str) -> bool:
-    """Whether a person may say that a subject's value is meant."""
-    return subject.startswith(("toolset:", REVISION))
 
 
 def value_of(result: Result) -> str:

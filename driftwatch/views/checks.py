@@ -11,6 +11,7 @@ from driftwatch.alerts.wording.calm import value_words
 from driftwatch.checks import Declaration
 from driftwatch.model import Era, Json, Severity, State
 from driftwatch.transitions import Memory, SubjectState
+from driftwatch.transitions.subjects import check_subject
 from driftwatch.transitions.values import code_of, state_of
 
 SUBJECTS_SHOWN = 12
@@ -67,7 +68,7 @@ class Check:
 
 def checks_now(memory: Memory) -> tuple[Check, ...]:
     """Every check that is remembered, in the catalogue's order."""
-    found = ((each, memory.states.get(f"check:{each.id}")) for each in checks.catalogue)
+    found = ((each, memory.states.get(check_subject(each.id))) for each in checks.catalogue)
     return tuple(_check(declaration, state) for declaration, state in found if state is not None)
 
 

@@ -9,12 +9,10 @@ from typing_extensions import TypedDict
 from driftwatch import model, transitions
 from driftwatch.model import Json, State
 from driftwatch.store import ports
+from driftwatch.transitions.subjects import check_of, is_check, is_toolset, surface_of
 from driftwatch.views.shape import Moment, described, iso, iso_or_none
 
 StateWord = Literal["verified", "failed", "observed_risk", "not_checked"]
-
-TOOLSET = "toolset:"
-CHECK = "check:"
 
 
 @described
@@ -189,9 +187,7 @@ def status(item: ports.ServerStatus, now: datetime, silences: Sequence[model.Sil
 
 def server(item: ports.ServerStatus, now: datetime, silences: Sequence[model.Silence]) -> Server:
     """One server with every check."""
-    checks = [
-        _check(state) for subject, state in sorted(item.memory.states.items()) if subject.startswith(CHECK)
-    ]
+    checks = [_check(state) for subject, state in sorted(item.memory.states.items()) if is_check(subject)]
     return {**status(item, now, silences), "checks": checks}
 
 
@@ -205,9 +201,7 @@ def overview(item: ports.ServerStatus) -> ports.ServerOverview:
         changed_at=now.changed_at,
         last_run=item.last_run,
         certificate=item.certificate,
-        toolsets=tuple(
-            state for subject, state in sorted(item.memory.states.items()) if subject.startswith(TOOLSET)
-        ),
+        toolsets=tuple(state for subject, state in sorted(item.memory.states.items()) if is_toolset(subject)),
         incidents=tuple(item.memory.incidents.values()),
     )
 
@@ -268,7 +262,7 @@ def incident(item: transitions.Incident) -> Incident:
 
 
 def _surface(state: transitions.SubjectState) -> Surface:
-    _, era, credential = state.subject.split(":", 2)
+    era, credential = surface_of(state.subject)
     return {
         "subject": state.subject,
         "era": era,
@@ -294,7 +288,7 @@ def _check(state: transitions.SubjectState) -> Check:
     blocked, detail = state.blocked_by, state.detail
     now = _state(state)
     return {
-        "id": state.subject.removeprefix(CHECK),
+        "id": check_of(state.subject),
         "state": now.value,
         "code": state.blocked_code if blocked else state.confirmed.partition(":")[2] or None,
         "reason": f"blocked by {blocked}" if blocked else detail.get("reason"),

@@ -7,7 +7,8 @@ from datetime import datetime
 from driftwatch.alerts.wording.calm import value_words
 from driftwatch.model import Era
 from driftwatch.transitions import ERAS, Memory
-from driftwatch.transitions.values import eras_of, revision_subject
+from driftwatch.transitions.subjects import revision_subject
+from driftwatch.transitions.values import eras_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

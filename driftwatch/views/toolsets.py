@@ -12,9 +12,8 @@ from driftwatch.errors import UnknownError, UsageError, no_server
 from driftwatch.model import Era, Json
 from driftwatch.store import ports
 from driftwatch.store.ports import Reader
+from driftwatch.transitions.subjects import TOOLSET, is_toolset, surface_of
 from driftwatch.views.shape import Moment, described, iso
-
-SUBJECT = "toolset:"
 
 STRETCHES_LOOKED_AT = 100
 """How many of a surface's newest lists are searched for the one that a comparison ends with."""
@@ -98,10 +97,10 @@ def eras_together(compared: Sequence[Compared]) -> list[Compared]:
     """The same difference in several eras once, with a subject that names them all."""
     together: list[tuple[set[str], Compared]] = []
     for each in compared:
-        _, era, credential = each.subject.split(":", 2)
+        era, credential = surface_of(each.subject)
         what = credential, each.before.pair, each.after.pair, each.diff
         for eras, known in together:
-            if what == (known.subject.split(":", 2)[2], known.before.pair, known.after.pair, known.diff):
+            if what == (surface_of(known.subject)[1], known.before.pair, known.after.pair, known.diff):
                 eras.add(era)
                 break
         else:
@@ -110,8 +109,8 @@ def eras_together(compared: Sequence[Compared]) -> list[Compared]:
 
 
 def _of_eras(subject: str, eras: set[str]) -> str:
-    kind, _, credential = subject.split(":", 2)
-    return f"{kind}:{' and '.join(era for era in Era if era in eras)}:{credential}"
+    _, credential = surface_of(subject)
+    return f"{TOOLSET}{' and '.join(era for era in Era if era in eras)}:{credential}"
 
 
 def between(
@@ -177,7 +176,7 @@ def _toolset_states(reader: Reader, server: str) -> list[transitions.SubjectStat
     memory = reader.memory(server)
     if memory is None:
         raise no_server(server, (record.name for record in reader.servers()))
-    return [state for subject, state in sorted(memory.states.items()) if subject.startswith(SUBJECT)]
+    return [state for subject, state in sorted(memory.states.items()) if is_toolset(subject)]
 
 
 def _named(reader: Reader, server: str, state: transitions.SubjectState, wanted: str) -> ports.StoredToolset:

@@ -5,7 +5,7 @@ from typing import Any
 
 from driftwatch.model import Era
 from driftwatch.transitions import ERAS, Memory, SubjectState
-from driftwatch.transitions.values import revision_subject
+from driftwatch.transitions.subjects import revision_subject
 from driftwatch.views.spoken import Spoken, spoken_now
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)

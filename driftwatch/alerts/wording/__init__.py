@@ -21,6 +21,7 @@ from driftwatch.alerts.wording import (
 )
 from driftwatch.alerts.wording.note import Named, Note, Voice
 from driftwatch.model import Event, EventKind
+from driftwatch.transitions.subjects import is_check
 
 __all__ = ["Named", "Note", "Voice", "describe"]
 
@@ -70,7 +71,7 @@ def describe(story: Story, voice: Voice) -> Note:
     if story.undone:
         blip = toolset.blip if story.first.kind in TOOLSETS else check.blip
         return blip(story.first, story.last, voice)
-    if story.last.kind is EventKind.SETTLED and (story.last.subject or "").startswith("check:"):
+    if story.last.kind is EventKind.SETTLED and is_check(story.last.subject):
         return check.settled(story.last, voice)
     if story.last.kind is EventKind.SETTLED and story.last.details.get("diff"):
         return toolset.settled(story.last, voice)

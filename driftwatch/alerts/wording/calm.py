@@ -15,6 +15,7 @@ from driftwatch.alerts.wording.note import (
     words,
 )
 from driftwatch.model import Era, Event, Json
+from driftwatch.transitions.subjects import check_of, is_toolset
 
 _SPOKEN = {Era.MODERN.value: "2026-07-28", Era.LEGACY.value: "`initialize`", Era.HTTP_SSE.value: "HTTP+SSE"}
 """What clients of an era speak."""
@@ -67,7 +68,7 @@ def settled(event: Event, voice: Voice) -> Note:
 def unsettled(event: Event, voice: Voice) -> Note:
     """Answers take turns and none of them lasts: most often two instances behind one address."""
     what = _about(event)
-    toolset = (event.subject or "").startswith("toolset:")
+    toolset = is_toolset(event.subject)
     values = _values(event)
     many = count(len(values), "toolset" if toolset else "state")
     settle = event.details.get("settle")
@@ -133,7 +134,7 @@ def rules(event: Event) -> list[str]:
 def _about(event: Event) -> str:
     """The subject; a toolset with every era of which the same is told."""
     eras = event.details.get("era")
-    if (event.subject or "").startswith("toolset:") and eras:
+    if is_toolset(event.subject) and eras:
         return f"Toolset ({label(str(eras))})"
     return subject_words(event.subject)
 
@@ -186,4 +187,4 @@ def _surface(surface: Mapping[str, Json]) -> str:
 
 
 def _check(subject: str | None) -> str:
-    return label((subject or "").removeprefix("check:"))
+    return label(check_of(subject or ""))

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta, tzinfo
 
 from driftwatch.alerts.text import clip, duration, foreign, label, moment, period, sentence
 from driftwatch.model import Event, Json, Level
+from driftwatch.transitions import subjects
 
 Fixes = Callable[[str], str | None]
 """The "How to fix it" prose of a check, by its id; None when there is no such check."""
@@ -142,7 +143,7 @@ def state(value: str | None) -> str:
 
 def check_of(event: Event) -> str:
     """The id of the check that an event is about."""
-    return label((event.subject or "").removeprefix("check:"))
+    return label(subjects.check_of(event.subject or ""))
 
 
 def began(event: Event) -> datetime:

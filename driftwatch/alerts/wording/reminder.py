@@ -10,6 +10,7 @@ from driftwatch.alerts.wording.calm import subject_words, value_words
 from driftwatch.alerts.wording.doors import down_words
 from driftwatch.alerts.wording.note import Note, Voice, time_of
 from driftwatch.model import Event, Json
+from driftwatch.transitions.subjects import check_of, is_toolset
 
 _ID = 8
 
@@ -81,7 +82,7 @@ def _state(incident: Mapping[str, Json], now: datetime, still: str = "") -> str:
     down = down_words(_check(incident), value)
     if down:
         return f"{still}down{lasting} - {down}"
-    if subject.startswith("toolset:"):
+    if is_toolset(subject):
         return f"{subject_words(subject)} {still}not accepted ({value_words(value)}){lasting}"
     return f"{subject_words(subject)} {still}{value_words(value)}{lasting}"
 
@@ -116,4 +117,4 @@ def _list(event: Event, key: str) -> list[Mapping[str, Json]]:
 
 
 def _check(item: Mapping[str, Json]) -> str:
-    return label(str(item.get("subject") or "").removeprefix("check:"))
+    return label(check_of(str(item.get("subject") or "")))

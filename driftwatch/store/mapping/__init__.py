@@ -41,10 +41,9 @@ from driftwatch.store.mapping.states import (
     tls_notice_values,
     unobserved_values,
 )
-from driftwatch.store.mapping.values import TOOLSET, Values
+from driftwatch.store.mapping.values import Values
 
 __all__ = [
-    "TOOLSET",
     "Values",
     "certificate",
     "certificate_values",

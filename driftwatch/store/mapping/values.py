@@ -4,6 +4,3 @@ from typing import Any, TypeAlias
 
 Values: TypeAlias = dict[str, Any]
 """A row to write: values by column."""
-
-TOOLSET = "toolset:"
-"""How the subjects of tool lists begin."""

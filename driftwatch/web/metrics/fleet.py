@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from driftwatch.model import Event, EventKind, State
 from driftwatch.store.ports import Reader, ServerOverview
+from driftwatch.transitions.subjects import surface_of
 from driftwatch.web.metrics.exposition import Family, seconds
 
 PAGE = 200
@@ -162,7 +163,7 @@ def _samples(
         yield CHECKS, number, {"state": state.value}
     yield INCIDENTS, len(server.incidents), {}
     for toolset in server.toolsets:
-        _, era, credential = toolset.subject.split(":", 2)
+        era, credential = surface_of(toolset.subject)
         labels = {"era": era, "credential": credential}
         accepted = toolset.accepted in (None, toolset.confirmed)
         yield TOOLSET, 1, {**labels, "fingerprint": toolset.confirmed, "accepted": str(accepted).lower()}

@@ -13,6 +13,7 @@ from driftwatch.errors import no_server
 from driftwatch.model import Certificate, State
 from driftwatch.store.ports import Reader, StateInterval
 from driftwatch.transitions import Memory, SubjectState
+from driftwatch.transitions.subjects import is_check, is_toolset, surface_of
 from driftwatch.views.checks import Check, checks_now
 from driftwatch.views.spoken import spoken_now
 from driftwatch.web.pages.fleet import is_overdue
@@ -123,6 +124,8 @@ def view(reader: Reader, scene: Scene) -> Page:
             "transcripts": reader.transcripts(name),
             "quoted": quote(name),
             "anchor": anchor,
+            "is_check": is_check,
+            "is_toolset": is_toolset,
             "subject_words": subject_words,
             "value_words": value_words,
             "short": short_pair,
@@ -148,7 +151,7 @@ def _families(found: Sequence[Check]) -> Iterator[Family]:
 
 def _lists(reader: Reader, name: str, memory: Memory) -> Iterator[ToolList]:
     for subject, state in sorted(memory.states.items()):
-        if not subject.startswith("toolset:"):
+        if not is_toolset(subject):
             continue
         yield ToolList(
             subject=subject,
@@ -167,7 +170,7 @@ def _drifts(name: str, lists: Sequence[ToolList]) -> Iterator[Drift]:
             continue
         alike = [each for each in lists if (each.accepted, each.state.confirmed) == (accepted, current)]
         yield Drift(
-            words=" and ".join(each.subject.split(":")[1] for each in alike),
+            words=" and ".join(surface_of(each.subject)[0] for each in alike),
             subject=alike[0].subject,
             accepted=accepted,
             current=current,

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from driftwatch.model import State
 from driftwatch.store.ports import StateInterval
+from driftwatch.transitions.subjects import is_check, is_toolset
 from driftwatch.transitions.values import state_of
 
 WIDTH = 1000
@@ -89,14 +90,14 @@ def timeline(
     lanes, steady = [], 0
     for subject, stretches in sorted(by_subject.items()):
         lane = Lane(subject=subject, stretches=tuple(_stretches(subject, stretches, scale)))
-        if subject.startswith("toolset:"):
+        if is_toolset(subject):
             lanes.append(lane)
-        elif subject.startswith("check:"):
+        elif is_check(subject):
             if len(lane.stretches) > 1 or lane.worst in (State.FAILED, State.OBSERVED_RISK):
                 lanes.append(lane)
             else:
                 steady += 1
-    lanes.sort(key=lambda lane: (not lane.subject.startswith("toolset:"), _RANK[lane.worst], lane.subject))
+    lanes.sort(key=lambda lane: (not is_toolset(lane.subject), _RANK[lane.worst], lane.subject))
     return Timeline(
         start=start,
         end=end,
@@ -121,7 +122,7 @@ def _stretches(subject: str, intervals: Sequence[StateInterval], scale: _Scale) 
     for number, interval in enumerate(sorted(intervals, key=lambda each: each.since)):
         x = scale.x(interval.since)
         width = max(THINNEST, round(scale.x(interval.until or scale.end) - x, 1))
-        state = state_of(interval.value) if subject.startswith("check:") else None
+        state = state_of(interval.value) if is_check(subject) else None
         yield Stretch(
             x=min(x, WIDTH - width),
             width=width,
