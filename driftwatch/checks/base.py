@@ -112,6 +112,15 @@ class Verified:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """What is held against the server, where a root check tells of the very same answer."""
+
+    found: tuple[Found, ...]
+    cause: str
+    """The id of that one."""
+
+
 NOT_APPLICABLE = "not-applicable"
 """The code of NotChecked where a rule is not about what was asked; the other surface then decides alone."""
 
@@ -121,7 +130,7 @@ def count(number: int, what: str) -> str:
     return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
 
 
-Verdict: TypeAlias = Iterable[Found] | NotChecked | Verified
+Verdict: TypeAlias = Iterable[Found] | Explained | NotChecked | Verified
 """What a check answers; an empty iterable is a plain verified."""
 
 

@@ -9,6 +9,7 @@ from driftwatch.checks.base import Found, NotChecked, Policy, Verdict, check, li
 from driftwatch.checks.clients import Client
 from driftwatch.checks.messages import envelope_faults, text_faults
 from driftwatch.checks.reads import Comparison
+from driftwatch.checks.replies import is_no_message
 from driftwatch.checks.results import result_faults
 from driftwatch.checks.sources import OWN, rule
 from driftwatch.evidence import Exchange, FurtherList, Listing, Missing, Opening, Surface
@@ -165,6 +166,7 @@ def negotiation(openings: tuple[Opening, ...] | Missing, revision: str, policy: 
     severity=Severity.HEADS_UP,
     sources=(OWN,),
     eras=(Era.LEGACY,),
+    root=True,
 )
 def initialized_ack(
     acknowledgement: Exchange | None,
@@ -193,6 +195,7 @@ def initialized_ack(
     title="Answers break the rules of JSON-RPC",
     severity=Severity.WILL_BREAK,
     sources=(OWN,),
+    root=True,
 )
 def envelope(answers: tuple[Exchange, ...], revision: str, era: Era) -> Verdict:
     """The frame around every answer: "jsonrpc": "2.0", its id, one message at a time, a result or an error.
@@ -242,6 +245,7 @@ def result(
     title="Messages are not strict JSON in UTF-8",
     severity=Severity.HEADS_UP,
     sources=(OWN,),
+    root=True,
 )
 def message_text(answers: tuple[Exchange, ...], era: Era) -> Verdict:
     """The bytes of every reply, read strictly: UTF-8, JSON, and the framing of HTTP and event streams.
@@ -255,7 +259,12 @@ def message_text(answers: tuple[Exchange, ...], era: Era) -> Verdict:
         Let a JSON library write every message, from values and not from pieces of text, and let the HTTP
         server compute the length.
     """
-    return once(text_faults(answers, era))
+    found = once(text_faults(answers, era))
+    other = None if found else next((each for each in answers if is_no_message(each, era)), None)
+    if other is None:
+        return found
+    reason = f"{other.rpc_method or other.label} is answered with {other.media_type} (transport/content-type)"
+    return NotChecked(reason, "content-type", "transport/content-type")
 
 
 def _speaks(client: Client, revision: str) -> bool:

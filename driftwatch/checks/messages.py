@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from driftwatch.checks.answers import ok
 from driftwatch.checks.base import Found, shown
+from driftwatch.checks.replies import is_no_message
 from driftwatch.evidence import Exchange
 from driftwatch.model import KNOWN_REVISIONS, Era, Json, Severity, integer, position
 
@@ -36,9 +37,9 @@ _TEXT = {
     "no-content-type": "The reply has a body and no Content-Type.",
 }
 
-_UNREADABLE = {
-    "json": "The body is not JSON.",
-    "utf-8": "The body is not UTF-8.",
+UNREADABLE = {
+    "json": "The body is not JSON: clients read nothing from it.",
+    "utf-8": "The body is not UTF-8: clients read nothing from it.",
     "depth": "The body nests so deeply that parsers give up.",
 }
 
@@ -61,8 +62,8 @@ def text_faults(exchanges: tuple[Exchange, ...], era: Era) -> Iterator[Found]:
     """What is wrong with the bytes of each reply."""
     for exchange in exchanges:
         fault = exchange.fault
-        if fault is not None and fault.code in _UNREADABLE:
-            message = _UNREADABLE[fault.code]
+        if fault is not None and fault.code in UNREADABLE and not is_no_message(exchange, era):
+            message = UNREADABLE[fault.code]
             yield _message_fault(exchange, fault.code, message, fault.message, Severity.WILL_BREAK)
         for remark in exchange.remarks:
             # Over HTTP+SSE the answer comes on the stream, and the reply to the POST is a mere receipt.

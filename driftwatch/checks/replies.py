@@ -77,6 +77,15 @@ def names_several_types(reply: Exchange) -> bool:
     return "," in _QUOTED_STRING.sub("", reply.header("content-type") or "")
 
 
+def is_no_message(reply: Exchange, era: Era) -> bool:
+    """Whether a success is of another type than messages have, and holds none: mostly a web page.
+
+    Over HTTP+SSE the reply to a POST is a mere receipt, whatever its type.
+    """
+    mistyped = reply.media_type is not None and reply.media_type not in MEDIA_TYPES
+    return ok(reply) and mistyped and reply.answer is None and era is not Era.HTTP_SSE
+
+
 def mistyped_alike(media_type: str | None, opening: Exchange) -> NotChecked | None:
     """Why nothing can be said of a stream whose type is the wrong one that every reply has."""
     if media_type in MEDIA_TYPES or media_type != opening.media_type or not ok(opening):

@@ -10,6 +10,7 @@ from driftwatch.checks.base import (
     NOT_APPLICABLE,
     OF_THE_SCENE,
     Declaration,
+    Explained,
     NotChecked,
     Policy,
     Remembered,
@@ -84,6 +85,8 @@ class _Answer:
 
     era: Era | None
     findings: tuple[Finding, ...] = ()
+    cause: str | None = None
+    """The root check that tells of the findings."""
     remark: str | None = None
     not_checked: NotChecked | None = None
 
@@ -165,14 +168,16 @@ def _judged(
     verdict = next((verdict for others, verdict in heard if _are_same(parts, others)), None)
     if verdict is None:
         verdict = declaration.judge(**parts)
-        if not isinstance(verdict, NotChecked | Verified):
+        if not isinstance(verdict, Explained | NotChecked | Verified):
             verdict = tuple(verdict)
         heard.append((parts, verdict))
     if isinstance(verdict, NotChecked):
         return _Answer(era=era, not_checked=verdict)
     if isinstance(verdict, Verified):
         return _Answer(era=era, remark=verdict.reason)
-    return _Answer(era=era, findings=tuple(item.finding(declaration.severity, era) for item in verdict))
+    found, cause = (verdict.found, verdict.cause) if isinstance(verdict, Explained) else (verdict, None)
+    findings = tuple(item.finding(declaration.severity, era) for item in found)
+    return _Answer(era=era, findings=findings, cause=cause)
 
 
 def _are_same(parts: dict[str, Any], others: dict[str, Any]) -> bool:
@@ -217,6 +222,7 @@ def _combined(declaration: Declaration, answers: Sequence[_Answer]) -> Result:
         state=worst.severity.state if worst else State.VERIFIED,
         code=worst.code if worst else None,
         reason="; ".join(filter(None, reasons)) or None,
+        cause=next((answer.cause for answer in answers if answer.cause), None),
         findings=findings,
     )
 

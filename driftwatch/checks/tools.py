@@ -12,7 +12,9 @@ from driftwatch.checks.answers import (
     unheard,
     unkept,
 )
-from driftwatch.checks.base import Found, NotChecked, Verdict, Verified, check, count, listed, shown
+from driftwatch.checks.base import Found, NotChecked, Policy, Verdict, Verified, check, count, listed, shown
+from driftwatch.checks.messages import UNREADABLE
+from driftwatch.checks.replies import is_no_message
 from driftwatch.checks.sources import item
 from driftwatch.checks.transport import SHUT_STATUSES
 from driftwatch.evidence import ANONYMOUS, Authorization, Exchange, Fault, Listing, Missing, is_bot_page
@@ -31,6 +33,13 @@ _EXPECTED = {
 }
 """What should have come instead of a fault; of any other a page of tools."""
 
+_TOLD_BY = {
+    **dict.fromkeys(UNREADABLE, "mcp/message-text"),
+    "encoding": "transport/encoding",
+    "envelope": "mcp/envelope",
+}
+"""The check that tells of a page that came and cannot be read."""
+
 
 @check(
     id="tools/pagination",
@@ -40,11 +49,14 @@ _EXPECTED = {
     root=True,
 )
 def pagination(
+    *,
     listing: Listing,
     acknowledgement: Exchange | None,
     authorization: Authorization | Missing,
     settings: Json,
     credential: str,
+    era: Era,
+    policy: Policy,
 ) -> Verdict:
     """Following `nextCursor` from page to page until the server says that there is no more.
 
@@ -72,8 +84,10 @@ def pagination(
         return lost
     if not _is_servers_fault(listing, fault, authorization):
         ours = credential != ANONYMOUS and listing.exchanges and listing.exchanges[-1].status in DOORS
-        cause = "auth/credential" if ours else None
-        return NotChecked(f"the tool list could not be read to its end: {fault.message}", fault.code, cause)
+        return _unread(fault, "auth/credential" if ours else None)
+    told_by = _told_by(listing.exchanges[-1], fault, era)
+    if told_by is not None and told_by not in policy.off:
+        return _unread(fault, told_by)
     # Only this probe's patience is at its end: a client that waits longer may get the list.
     who = "Agents that wait no longer get" if fault.code == "timeout" else "Agents get"
     found = Found(
@@ -125,6 +139,15 @@ def invalid_cursor(invalid_cursor: Exchange, session: bool) -> Verdict:  # noqa:
         measured=answered(invalid_cursor),
     )
     return [found]
+
+
+def _unread(fault: Fault, cause: str | None) -> NotChecked:
+    return NotChecked(f"the tool list could not be read to its end: {fault.message}", fault.code, cause)
+
+
+def _told_by(page: Exchange, fault: Fault, era: Era) -> str | None:
+    """The check that tells what is wrong with the text of a page; None where this one has to."""
+    return "transport/content-type" if is_no_message(page, era) else _TOLD_BY.get(fault.code)
 
 
 def _complete(listing: Listing) -> Verdict:

@@ -5,7 +5,16 @@ from http import HTTPStatus
 
 from driftwatch.checks import replies
 from driftwatch.checks.answers import answered, ok, unheard, unkept
-from driftwatch.checks.base import NOT_APPLICABLE, Found, NotChecked, Verdict, Verified, check, once
+from driftwatch.checks.base import (
+    NOT_APPLICABLE,
+    Explained,
+    Found,
+    NotChecked,
+    Verdict,
+    Verified,
+    check,
+    once,
+)
 from driftwatch.checks.replies import EVENT_STREAM, MEDIA_TYPES, REDIRECTS, REFUSED_ACCEPT, REFUSED_TYPE
 from driftwatch.checks.sources import OWN, item, rule
 from driftwatch.evidence import ANONYMOUS, Exchange, Missing, Opening, Outcome, Surface, is_bot_page
@@ -109,7 +118,7 @@ def redirect(
     found = [replies.redirected(attempt) for attempt in attempts if _is_redirect(attempt)]
     found += [replies.led_on(page) for surface in surfaces for page in _led_on(surface)]
     if not found and not any(map(_is_behind_the_door, attempts)):
-        return _blocked(outcome)
+        return NotChecked.of(outcome.blocker)
     return once(found)
 
 
@@ -118,6 +127,7 @@ def redirect(
     title="The reply's content type is not one of the two that MCP clients read",
     severity=Severity.WILL_BREAK,
     sources=(rule(1), item(3)),
+    root=True,
 )
 def content_type(
     openings: tuple[Opening, ...] | Missing, surfaces: tuple[Surface, ...], outcome: Outcome
@@ -145,6 +155,8 @@ def content_type(
     if outcome.code in _SHUT or not successes:
         return _no_reply(outcome)
     found = replies.mistyped(successes, is_endpoint=bool(surfaces))
+    if found and outcome.code == "not-mcp":
+        return Explained((found[-1],), "transport/endpoint")
     several = any(map(replies.names_several_types, (reply for _, reply in successes)))
     return Verified("the header names more than one media type") if several and not found else found
 
@@ -188,6 +200,7 @@ def accept_sse(openings: tuple[Opening, ...] | Missing, outcome: Outcome) -> Ver
     title="Replies are compressed though no compression was offered",
     severity=Severity.HEADS_UP,
     sources=(OWN,),
+    root=True,
 )
 def encoding(exchanges: tuple[Exchange, ...]) -> Iterator[Found]:
     """The Content-Encoding of the replies; driftwatch offers none (`Accept-Encoding: identity`).
@@ -358,13 +371,9 @@ def _judged(openings: tuple[Opening, ...] | Missing) -> Sequence[Opening]:
     return () if isinstance(openings, Missing) else established(openings)
 
 
-def _blocked(outcome: Outcome) -> NotChecked:
-    return NotChecked.of(outcome.blocker)
-
-
 def _no_reply(outcome: Outcome) -> NotChecked:
     if outcome.code != "ok":
-        return _blocked(outcome)
+        return NotChecked.of(outcome.blocker)
     return NotChecked("no successful reply to a first POST to judge", "no-reply")
 
 

@@ -53,7 +53,7 @@ class Result:
     reason: str | None = None
     """Always there for not_checked; a remark otherwise."""
     cause: str | None = None
-    """The id of the root check that blocks this one; only with not_checked."""
+    """The id of the root check that blocks this one, or that tells of what it found."""
     findings: tuple[Finding, ...] = ()
 
 

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from driftwatch.alerts.text import sentence
-from driftwatch.checks import by_id
+from driftwatch.checks import Policy, by_id
 from driftwatch.evidence import Exchange, Missing
 from driftwatch.model import Era, Result, State
 from tests.checks.factories import broken, evidence, exchange, fault, judged, listing, surface, tool
@@ -16,12 +16,29 @@ from tests.checks.test_checks_auth import authorization
     [
         *("repeated-cursor", "page-limit", "page-error", "cursor-type", "not-a-list", "not-a-tool"),
         *("tool-limit", "size-limit", "too-large"),
-        *("encoding", "json", "utf-8", "depth", "envelope", "no-answer"),
-        *("timeout", "reset", "protocol", "headers", "refused", "tls", "certificate"),
+        *("no-answer", "timeout", "reset", "protocol", "headers", "refused", "tls", "certificate"),
     ],
 )
 def test_a_list_that_the_server_breaks_off_is_failed(code: str) -> None:
     result = judged("tools/pagination", evidence(surface(listing=broken(code))))
+    assert (result.state, result.code) == (State.FAILED, code)
+
+
+@pytest.mark.parametrize(
+    ("code", "cause"),
+    [
+        *((code, "mcp/message-text") for code in ("json", "utf-8", "depth")),
+        ("encoding", "transport/encoding"),
+        ("envelope", "mcp/envelope"),
+    ],
+)
+def test_what_is_wrong_with_the_text_of_a_page_is_told_by_the_check_of_texts_alone(
+    code: str, cause: str
+) -> None:
+    seen = evidence(surface(listing=broken(code)))
+    result = judged("tools/pagination", seen)
+    assert (result.state, result.code, result.cause) == (State.NOT_CHECKED, code, cause)
+    result = judged("tools/pagination", seen, policy=Policy(off=frozenset({cause})))
     assert (result.state, result.code) == (State.FAILED, code)
 
 
@@ -155,6 +172,6 @@ def test_a_server_without_the_tools_capability_is_not_checked_for_that_reason() 
 
 
 def test_one_era_with_a_broken_list_fails_the_server() -> None:
-    seen = evidence(surface(Era.MODERN), surface(Era.LEGACY, listing=broken("json")))
+    seen = evidence(surface(Era.MODERN), surface(Era.LEGACY, listing=broken("not-a-list")))
     result = judged("tools/pagination", seen)
-    assert (result.state, result.code, result.findings[0].era) == (State.FAILED, "json", Era.LEGACY)
+    assert (result.state, result.code, result.findings[0].era) == (State.FAILED, "not-a-list", Era.LEGACY)

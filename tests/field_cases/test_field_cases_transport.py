@@ -30,7 +30,8 @@ async def test_ct_html_200(watch: Watching) -> None:
             result = watched.last.result(check)
             assert (result.state, result.cause) == (State.NOT_CHECKED, "transport/endpoint")
         await watched.look(3)
-        assert len(watched.messages) == 1
+        (told,) = watched.alerts
+        assert (told.subject, told.after) == ("check:transport/endpoint", "failed:not-mcp")
         watched.server.before = None
         await watched.look(3)
         assert watched.pairs == before

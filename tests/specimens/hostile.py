@@ -125,7 +125,7 @@ def _list(name: str, deviation: str, frame: Frame, **expect: Any) -> Specimen:
 
 def _unread(name: str, deviation: str, frame: Frame, code: str, **expect: Any) -> Specimen:
     """Only the list is answered in this way, and it cannot be read."""
-    whole = _list(name, deviation, frame, tools__pagination=(FAILED, code), **expect)
+    whole = _list(name, deviation, frame, **{"tools__pagination": (FAILED, code), **expect})
     return Specimen(name=name, deviation=deviation, make=whole.make, expect=whole.expect, blocked=INCOMPLETE)
 
 
@@ -158,7 +158,10 @@ def _twice(body: bytes) -> bytes:
 BOMB = gzip.compress(b" " * 64 * 2**20)
 DEEP = b"[" * 100_000 + b"]" * 100_000
 OBJECT = '"type": "object"'
-UNDECODABLE = {"transport__encoding": (FAILED, "undecodable")}
+UNDECODABLE = {
+    "transport__encoding": (FAILED, "undecodable"),
+    "tools__pagination": (NOT_CHECKED, "encoding"),
+}
 
 ENCODINGS = (
     _unread(
@@ -204,6 +207,7 @@ TEXTS = (
         lambda answer: answer.but(body=DEEP),
         "depth",
         mcp__message_text=(FAILED, "depth"),
+        tools__pagination=(NOT_CHECKED, "depth"),
     ),
     _unread(
         "json-nan",
@@ -211,6 +215,7 @@ TEXTS = (
         _text(OBJECT, f'{OBJECT}, "maxProperties": NaN'),
         "json",
         mcp__message_text=(FAILED, "json"),
+        tools__pagination=(NOT_CHECKED, "json"),
     ),
     _list(
         "json-duplicate-member",
