@@ -7,8 +7,8 @@ list in several eras of a server.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from driftwatch.model import Era, Event, EventKind
-from driftwatch.transitions.subjects import is_toolset, surface_of
+from driftwatch.model import Event, EventKind
+from driftwatch.transitions.subjects import is_toolset, named_together, surface_of
 
 CHECKS = frozenset({EventKind.CHANGE, EventKind.RECOVERY, EventKind.COVERAGE_LOST, EventKind.COVERAGE_BACK})
 TOOLSETS = frozenset({EventKind.TOOLSET_CHANGED, EventKind.TOOLSET_RETURNED})
@@ -38,8 +38,7 @@ def _eras_together(events: Sequence[Event]) -> list[Event]:
     for event in events:
         for place, known in enumerate(together):
             if _same_difference(known, event):
-                spoken = {*_era(known).split(" and "), _era(event)}
-                eras = " and ".join(era for era in Era if era in spoken)
+                eras = named_together({*_era(known).split(" and "), _era(event)})
                 together[place] = replace(known, details={**known.details, "era": eras})
                 break
         else:

@@ -11,11 +11,11 @@ from driftwatch.alerts.wording.calm import accepting, short_pair
 from driftwatch.alerts.wording.note import Voice
 from driftwatch.cli.tables import ago, columns, due, incident_row, moment, silence_row, window_row
 from driftwatch.deploys import DeployOutcome
-from driftwatch.model import Era, Release, Silence, State
+from driftwatch.model import Release, Silence, State
 from driftwatch.report import plain
 from driftwatch.report.page import BOLD, COLOURS, Page
 from driftwatch.store.ports import ServerStatus
-from driftwatch.transitions.subjects import is_toolset, surface_of
+from driftwatch.transitions.subjects import is_toolset, named_together, surface_of
 from driftwatch.views.checks import Check, Told, checks_now
 from driftwatch.views.spoken import Spoken, spoken_now
 
@@ -100,8 +100,7 @@ def _toolsets(standing: Standing) -> Iterator[str]:
         if accepted is not None and accepted != confirmed:
             command = standing.voice.command(f"diff {quote(status.record.name)}")
             known = f"not the accepted {short_pair(accepted)}: {command}"
-        shown = " and ".join(era for era in Era if era in eras)
-        yield f"{short_pair(confirmed)} ({shown}) since {since}, {known}"
+        yield f"{short_pair(confirmed)} ({named_together(eras)}) since {since}, {known}"
 
 
 def _revisions(spoken: Spoken, standing: Standing) -> str:

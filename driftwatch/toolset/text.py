@@ -11,7 +11,7 @@ from driftwatch.toolset.characters import BLANKS, HIDDEN, hides_nothing
 from driftwatch.toolset.occurrences import occurrences
 from driftwatch.toolset.orders import RULES, Rule
 
-__all__ = ["Phrase", "is_prose", "links", "steering", "steering_in"]
+__all__ = ["Phrase", "is_prose", "links", "steering_in"]
 
 _MAX_MATCHES = 1000
 """Of one rule in one text: whoever repeats an order a thousand times has been heard."""
@@ -62,17 +62,12 @@ class Phrase:
     """The phrase and the word after it, folded: equal for two wordings that say the same."""
 
 
-def steering(text: str) -> tuple[Phrase, ...]:
-    """Every steering phrase of a text, in order; of phrases within one another the longest.
+def steering_in(texts: Sequence[str]) -> list[tuple[Phrase, ...]]:
+    """Every steering phrase of each text, in order; of phrases within one another the longest.
 
     Reads as a model does: through hidden characters, compatibility forms, look-alike letters, and text
-    that is itself hidden in tag characters.
+    that is itself hidden in tag characters. Rules of which no text has a word are not looked for.
     """
-    return _phrases(text, _readings(text), _RULES_BY_WORD)
-
-
-def steering_in(texts: Sequence[str]) -> list[tuple[Phrase, ...]]:
-    """The steering phrases of each text. What begins none of them is looked for in all together."""
     readings = [_readings(text) for text in texts]
     said = "\n".join({word for each in readings for folded, _ in each for word in folded.split()})
     words = [word for word in _RULES_BY_WORD if word in said]

@@ -1,4 +1,4 @@
-"""What a tool list says while instances may answer in turn, or while it changes at every read."""
+"""What a report cannot tell from chance: instances in turn, lists that change at every read, silent eras."""
 
 from driftwatch.model import Depth, Era, Result, State
 from driftwatch.transitions.confirmation import NO_WAIT

@@ -1,5 +1,6 @@
 """Subjects: what a state, an incident or an event is about, as the short string that is persisted."""
 
+from collections.abc import Container
 from typing import TypeGuard
 
 from driftwatch.model import Era
@@ -66,3 +67,8 @@ def surface_of(subject: str) -> tuple[str, str]:
     """The era and the credential of a toolset's subject."""
     _, era, credential = subject.split(":", 2)
     return era, credential
+
+
+def named_together(eras: Container[str]) -> str:
+    """``modern and legacy``: the eras among these, always in the same order."""
+    return " and ".join(era for era in Era if era in eras)

@@ -9,9 +9,9 @@ from driftwatch import checks
 from driftwatch.alerts.text import listed, plain
 from driftwatch.alerts.wording.calm import value_words
 from driftwatch.checks import Declaration
-from driftwatch.model import Era, Json, Severity, State
+from driftwatch.model import Json, Severity, State
 from driftwatch.transitions import Memory, SubjectState
-from driftwatch.transitions.subjects import check_subject
+from driftwatch.transitions.subjects import check_subject, named_together
 from driftwatch.transitions.values import code_of, state_of
 
 SUBJECTS_SHOWN = 12
@@ -121,7 +121,5 @@ def _group(group: Sequence[Mapping[str, Json]], *, many_eras: bool) -> Told:
         expected=str(first.get("expected") or ""),
         measured="" if alike in message else alike,
         clients=", ".join(map(str, first.get("clients") or ())),
-        eras=" and ".join(era for era in Era if any(each.get("era") == era for each in group))
-        if many_eras
-        else "",
+        eras=named_together({str(each.get("era")) for each in group}) if many_eras else "",
     )

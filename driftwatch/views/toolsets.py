@@ -9,10 +9,10 @@ from typing_extensions import TypedDict
 
 from driftwatch import toolset, transitions
 from driftwatch.errors import UnknownError, UsageError, no_server
-from driftwatch.model import Era, Json
+from driftwatch.model import Json
 from driftwatch.store import ports
 from driftwatch.store.ports import Reader
-from driftwatch.transitions.subjects import TOOLSET, is_toolset, surface_of
+from driftwatch.transitions.subjects import TOOLSET, is_toolset, named_together, surface_of
 from driftwatch.views.shape import Moment, described, iso
 
 STRETCHES_LOOKED_AT = 100
@@ -110,7 +110,7 @@ def eras_together(compared: Sequence[Compared]) -> list[Compared]:
 
 def _of_eras(subject: str, eras: set[str]) -> str:
     _, credential = surface_of(subject)
-    return f"{TOOLSET}{' and '.join(era for era in Era if era in eras)}:{credential}"
+    return f"{TOOLSET}{named_together(eras)}:{credential}"
 
 
 def between(

@@ -2,11 +2,11 @@
 
 import pytest
 
-from driftwatch.toolset.text import steering
+from driftwatch.toolset.text import steering_in
 
 
 def orders(text: str) -> list[str]:
-    return [phrase.text for phrase in steering(text) if phrase.order]
+    return [phrase.text for phrase in steering_in([text])[0] if phrase.order]
 
 
 @pytest.mark.parametrize(

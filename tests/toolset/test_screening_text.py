@@ -9,7 +9,12 @@ from hypothesis import strategies as st
 
 from driftwatch.toolset.characters import BLANKS, HIDDEN, hides_nothing, invisible
 from driftwatch.toolset.orders import RULES
-from driftwatch.toolset.text import Phrase, links, steering
+from driftwatch.toolset.text import Phrase, links, steering_in
+
+
+def steering(text: str) -> tuple[Phrase, ...]:
+    (phrases,) = steering_in([text])
+    return phrases
 
 
 def found(text: str) -> list[tuple[str, str, bool]]:
