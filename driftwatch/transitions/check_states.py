@@ -28,6 +28,7 @@ from driftwatch.transitions.values import (
     EXPIRY,
     FINGERPRINT,
     NOT_APPLICABLE,
+    SWITCHED_OFF,
     code_of,
     is_better,
     same_state,
@@ -52,10 +53,10 @@ def observe_check(ledger: Ledger, result: Result, causes: Causes) -> None:
         state = _fresh(ledger, result)
         ledger.begin(state)
         _told_if_failed(ledger, state, result, told=ledger.first)
-    elif state.accepted is None:
+    elif state.accepted is None or _is_switched_on(ledger, state, result):
         _first_sight(ledger, state, result)
     elif _moved_by_us(ledger, state, result, causes):
-        _rebase(ledger, state, sighting)
+        _rebase(ledger, state, sighting, result)
     elif (root := explained_by(ledger, result, causes)) is not None:
         _follow(ledger, state, result, root, causes)
     elif doubt.agrees_by_chance(ledger, state, result):
@@ -230,12 +231,30 @@ def _moved_by_us(ledger: Ledger, state: SubjectState, result: Result, causes: Ca
     return result.check not in causes.blocks and not ends_incident
 
 
-def _rebase(ledger: Ledger, state: SubjectState, sighting: Sighting) -> None:
+def _is_switched_on(ledger: Ledger, state: SubjectState, result: Result) -> bool:
+    """Whether a failed check is looked at that the settings had kept from it until now."""
+    edited = state.settings != ledger.settings
+    return edited and state.confirmed == SWITCHED_OFF and result.state is State.FAILED
+
+
+def _rebase(ledger: Ledger, state: SubjectState, sighting: Sighting, result: Result) -> None:
     skipped = state_of(sighting.value) is State.NOT_CHECKED
+    incident = ledger.incident(state.subject)
+    if skipped and incident is not None and state_of(incident.value) is not State.NOT_CHECKED:
+        _end(ledger, state, sighting, result)
+        return
     after = accepting(adopt(state, sighting, ledger.at))
     if skipped or state.accepted == state.confirmed:
         after = replace(after, accepted=sighting.value)
     ledger.rebase(state, after, over=skipped or state_of(sighting.value) is State.VERIFIED)
+
+
+def _end(ledger: Ledger, state: SubjectState, sighting: Sighting, result: Result) -> None:
+    """Tell that nobody looks any more at what was told: whoever heard of it would wait for its end."""
+    after = calmed(replace(adopt(state, sighting, ledger.at), accepted=sighting.value))
+    details = {"result": result_json(result), "previous": state.detail or None, "edited": True}
+    verdict = Verdict(kind=EventKind.RECOVERY, level=Level.INFO, good=True, details=details)
+    ledger.confirm(Step(state, after, Outcome.CHANGED), verdict)
 
 
 def _follow(ledger: Ledger, state: SubjectState, result: Result, root: SubjectState, causes: Causes) -> None:

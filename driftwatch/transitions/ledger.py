@@ -334,7 +334,11 @@ class Ledger:
         blocked = [
             check for root, checks in causes.items() if check_subject(root) in failed for check in checks
         ]
-        details = {"results": [result for _, result in self._problems], "blocked": blocked}
+        details = {
+            "results": [result for _, result in self._problems],
+            "blocked": blocked,
+            "known": not self.first,
+        }
         self._events.append(
             self._event(
                 EventKind.ADDED_WITH_PROBLEMS, Level.ERROR, alerts=True, since=self.at, details=details

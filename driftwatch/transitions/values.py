@@ -65,6 +65,9 @@ ARITHMETIC = frozenset({EXPIRY})
 NOT_APPLICABLE = f"{State.NOT_CHECKED}:not-applicable"
 """The value of a check whose rule another era or revision has."""
 
+SWITCHED_OFF = f"{State.NOT_CHECKED}:switched-off"
+"""The value of a check that the settings keep from being looked at."""
+
 _STATES = {state.value: state for state in State}
 _RANK: Mapping[State | None, int] = {State.VERIFIED: 0, State.OBSERVED_RISK: 1, State.FAILED: 2}
 

@@ -113,16 +113,40 @@ def test_what_is_told_stands_before_what_is_only_recorded() -> None:
     assert [event.kind for event in timeline.events[1:]] == [EventKind.RECOVERY, EventKind.REBASED]
 
 
-def test_a_check_that_is_switched_off_has_no_open_incident() -> None:
+OFF = HEALTHY.but(tool__name_charset="not_checked:switched-off")
+
+
+def test_whoever_was_told_of_an_incident_is_told_that_its_check_is_switched_off() -> None:
     timeline = Timeline()
     timeline.probes(2, HEALTHY)
     timeline.probes(3, RISKY)
     timeline.settings = "edited"
-    assert timeline.probes(3, HEALTHY.but(tool__name_charset="not_checked:switched-off")) == []
+    assert timeline.probes(3, OFF) == [
+        "info recovery tool/name-charset observed_risk:charset -> not_checked:switched-off"
+    ]
     assert timeline.memory
     assert timeline.memory.incidents == {}
     state = timeline.memory.states[SUBJECT]
     assert (state.accepted, state.incident) == ("not_checked:switched-off", None)
+    timeline.settings = "as before"
+    assert timeline.probes(3, HEALTHY) == []
+
+
+def test_a_check_that_is_switched_off_while_nothing_is_wrong_is_not_told() -> None:
+    timeline = Timeline()
+    timeline.probes(2, HEALTHY)
+    timeline.settings = "edited"
+    assert timeline.probes(3, OFF) == []
+
+
+def test_a_check_that_is_switched_on_and_fails_is_told_once_and_so_is_its_end() -> None:
+    timeline = Timeline()
+    timeline.probes(2, OFF)
+    timeline.settings = "edited"
+    assert timeline.probes(3, HEALTHY.but(tool__name_charset="failed:charset")) == [
+        "error added_with_problems"
+    ]
+    assert timeline.probes(3, HEALTHY) == ["info recovery tool/name-charset failed:charset -> verified"]
 
 
 def test_an_incident_whose_check_is_judged_otherwise_goes_on() -> None:

@@ -99,9 +99,12 @@ def recovery(event: Event, voice: Voice) -> Note:
     down = down_words(check, event.before)
     lasted = duration(ended(event) - began(event))
     blocked = strings(event.details.get("blocked"))
+    told = f"It lasted {lasted}"
+    if _edited(event):
+        told = f"It had lasted {lasted} when the settings were changed"
     lines = [
         f"{check}: {words(event.before)} -> {words(event.after)}",
-        f"It lasted {lasted}: {voice.during(began(event), ended(event))}.",
+        f"{told}: {voice.during(began(event), ended(event))}.",
     ]
     if blocked:
         lines.append("What was not checked because of it can be checked again.")
@@ -125,14 +128,24 @@ def _again(event: Event, lasted: str) -> str:
             return f"verified again after {lasted}"
         case State.NOT_CHECKED:
             was = TALLY.get(state(event.before), "changed")
-            applies = code(event.after) != "not-applicable"
-            why = "not checked, as before" if applies else "the rule does not apply any more"
+            why = "not checked, as before"
+            if _edited(event):
+                why = gist(foreign(str(_result(event).get("reason") or "not checked")))
+            elif code(event.after) == "not-applicable":
+                why = "the rule does not apply any more"
             return f"no longer {was} after {lasted} - {why}"
         case _:
             return f"{words(event.after)} again, as accepted, after {lasted}"
 
 
+def _edited(event: Event) -> bool:
+    """Whether it is only the settings that ended it."""
+    return event.details.get("edited") is True
+
+
 def _again_tally(event: Event) -> str:
+    if _edited(event):
+        return "not checked any more"
     return "recovered" if state(event.after) == State.VERIFIED else "as accepted again"
 
 
@@ -202,7 +215,7 @@ def coverage_back(event: Event, voice: Voice) -> Note:
 
 
 def added_with_problems(event: Event, voice: Voice) -> Note:
-    """The first probe already found failed checks."""
+    """The first probe already found failed checks, or the first look at some checks did."""
     results = _objects(event.details.get("results"))
     failed = [item for item in results if item.get("state") == State.FAILED]
     worst = failed or results
@@ -211,14 +224,16 @@ def added_with_problems(event: Event, voice: Voice) -> Note:
     blocked = strings(event.details.get("blocked"))
     what = f"down - {down}" if down else f"{count(len(worst), 'check')} failed"
     fix = voice.fix(first) if first else None
+    known = event.details.get("known") is True
     items = tuple(_failed_at_first(item) for item in worst)
     return Note(
         server=event.server,
         level=event.level,
-        phrase=f"first probe: {what}",
-        tally="with failed checks in the first probe",
+        phrase=f"first {'look' if known else 'probe'}: {what}",
+        tally=f"with failed checks in the first {'look' if known else 'probe'}",
         lines=(
-            f"First probe of this server: {count(len(worst), 'check')} failed.",
+            f"{'Looked at for the first time' if known else 'First probe of this server'}: "
+            f"{count(len(worst), 'check')} failed.",
             *_folded(blocked),
             "It is recorded as it is; from now on only changes are told.",
         ),
