@@ -1,13 +1,13 @@
 """Events of one message, folded (pure).
 
 A change and its undo are one story; so is a chain of one subject's changes, and what is the same of a tool
-list in several eras of a server.
+list in several eras of a server. Of several reminders that waited together the newest is told.
 """
 
-from collections.abc import Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from driftwatch.model import Event, EventKind
+from driftwatch.model import Event, EventKind, Json
 from driftwatch.transitions.subjects import is_toolset, named_together, surface_of
 
 CHECKS = frozenset({EventKind.CHANGE, EventKind.RECOVERY, EventKind.COVERAGE_LOST, EventKind.COVERAGE_BACK})
@@ -27,9 +27,49 @@ class Story:
 def fold(events: Sequence[Event]) -> list[Story]:
     """The stories of some events, each in the place of its first one."""
     chains: dict[object, list[Event]] = {}
-    for event in _eras_together(events):
+    for event in _eras_together(_reminders_together(events)):
         chains.setdefault(_chain(event), []).append(event)
     return [story for chain in chains.values() for story in _stories(chain)]
+
+
+def _reminders_together(events: Sequence[Event]) -> list[Event]:
+    """The events, with one reminder of each server: of what is over by the end of them nothing is open."""
+    reminders: dict[str | None, list[Event]] = {}
+    for event in events:
+        if event.kind is EventKind.REMINDER:
+            reminders.setdefault(event.server, []).append(event)
+    over = {str(event.details.get("incident")) for event in events if _ends(event)}
+    told = list[Event]()
+    for event in events:
+        if event.kind is not EventKind.REMINDER:
+            told.append(event)
+        elif event is reminders[event.server][0]:
+            newest = _newest(reminders[event.server], over)
+            known = _listed(event, "incidents") or _listed(event, "stale")
+            told += [newest] if _listed(newest, "incidents") or _listed(newest, "stale") or not known else []
+    return told
+
+
+def _newest(reminders: list[Event], over: Container[str]) -> Event:
+    last = max(reminders, key=lambda event: event.at)
+    open_ = [each for each in _listed(last, "incidents") if str(each.get("id")) not in over]
+    # What nobody could look at is called to mind once.
+    stale = {
+        (str(each.get("subject")), str(each.get("since"))): each
+        for event in reminders
+        for each in _listed(event, "stale")
+    }
+    return replace(last, details={**last.details, "incidents": open_, "stale": list(stale.values())})
+
+
+def _listed(event: Event, name: str) -> list[Mapping[str, Json]]:
+    listed = event.details.get(name)
+    return [each for each in listed if isinstance(each, Mapping)] if isinstance(listed, list | tuple) else []
+
+
+def _ends(event: Event) -> bool:
+    """Whether an event ends the incident that it is about."""
+    return event.kind is EventKind.RECOVERY or event.details.get("accepted") is True
 
 
 def _eras_together(events: Sequence[Event]) -> list[Event]:

@@ -112,6 +112,11 @@ def arrange(notes: Sequence[Note]) -> tuple[Section, ...]:
 
 def title(sections: Sequence[Section]) -> str:
     """One line for a lock screen: ``api-prod: toolset changed - 1 tool renamed (breaking)``."""
+    ours = [section for section in sections if section.servers == (MONITOR,)]
+    if 0 < len(ours) < len(sections):
+        about_us = f"; {', '.join(note.tally for section in ours for note in section.notes)}"
+        theirs = [section for section in sections if section not in ours]
+        return clip(title(theirs), TITLE_LIMIT - len(about_us)) + about_us
     notes = [note for section in sections for note in section.notes]
     servers = [server for section in sections for server in section.servers]
     end = _one_release(notes) or ""

@@ -76,7 +76,7 @@ class StorageFaults:
         lasted = fault.last - fault.began
         if not over and (fault.told or lasted < GOES_ON.total_seconds()):
             return
-        alerts = not fault.told and lasted >= WORTH_TELLING.total_seconds()
+        alerts = fault.told or lasted >= WORTH_TELLING.total_seconds()
         event = _event(fault, self._clock.now(), lasted, over=over, alerts=alerts)
         deliveries = plan([event], self._channels, (), now=event.at, group_wait=self._group_wait)
         try:
@@ -95,8 +95,8 @@ def _event(fault: _Fault, now: datetime, lasted: float, *, over: bool, alerts: b
     return Event.without_run(
         EventKind.STORAGE_FAULT,
         now,
-        level=Level.ERROR,
+        level=Level.INFO if fault.told else Level.ERROR,
         alerts=alerts,
         since=fault.since,
-        details={"error": fault.error, "duration_s": lasted, "over": over},
+        details={"error": fault.error, "duration_s": lasted, "over": over, "told": fault.told},
     )

@@ -165,3 +165,42 @@ More: driftwatch history api-prod
 dw:1fdf6801
 """
     )
+
+
+def _fault(event: Any, level: Level, **details: Any) -> Any:
+    return event(
+        EventKind.STORAGE_FAULT,
+        level,
+        server=None,
+        subject=None,
+        before=None,
+        after=None,
+        since=NOON - timedelta(minutes=95),
+        error="no space is left",
+        duration_s=95 * 60,
+        **details,
+    )
+
+
+def test_a_fault_of_the_database_that_may_go_on_and_its_end(event: Any, message: Message) -> None:
+    began = message(_fault(event, Level.ERROR, over=False, told=False))
+    assert "It may go on: something was refused minutes ago." in began
+    assert (
+        message(_fault(event, Level.INFO, over=True, told=True))
+        == """\
+[driftwatch] the database works again after 1 h 35 min
+
+Nothing is refused any more.
+It could not be used, or not for everything, for 1 h 35 min from 2026-11-02 10:25 UTC (11:25 Europe/Berlin) on.
+
+dw:da869098
+"""
+    )
+
+
+def test_driftwatch_itself_is_not_counted_among_the_servers(event: Any, message: Message) -> None:
+    told = message(
+        event(EventKind.CHANGE, after="failed:dns"),
+        _fault(event, Level.ERROR, over=True, told=False),
+    )
+    assert told.startswith("[driftwatch] api-prod: down - the name does not resolve; database fault\n")

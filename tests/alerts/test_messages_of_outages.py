@@ -315,6 +315,33 @@ def test_a_title_says_in_what_a_recovery_ends(
     assert message(told).splitlines()[0] == f"[driftwatch] api-prod: {title}"
 
 
+def test_the_end_of_what_nobody_looks_at_any_more_is_that_of_the_settings(
+    event: Any, message: Message
+) -> None:
+    off = {
+        "check": "timeouts/stream-buffering",
+        "reason": "switched off in the configuration",
+        "findings": [],
+    }
+    told = event(
+        EventKind.RECOVERY,
+        Level.INFO,
+        subject="check:timeouts/stream-buffering",
+        before="failed:late",
+        after="not_checked:switched-off",
+        since=NOON - timedelta(hours=2),
+        duration_s=7200.0,
+        result=off,
+        edited=True,
+    )
+    title, _, change, lasted, *_ = message(told).splitlines()
+    assert title.endswith(
+        "timeouts/stream-buffering no longer failed after 2 h - switched off in the configuration"
+    )
+    assert change.endswith("failed (late) -> not checked (switched-off)")
+    assert lasted.startswith("It had lasted 2 h when the settings were changed: ")
+
+
 def test_a_door_that_opens_and_shuts_in_turn_says_what_to_do_about_doors(
     event: Any, message: Message
 ) -> None:

@@ -91,3 +91,28 @@ More: driftwatch history api-prod
 dw:1fdf6801
 """
     )
+
+
+def test_of_reminders_that_waited_together_the_newest_is_told(event: Any, message: Message) -> None:
+    def reminded(days: int, **also: Any) -> Any:
+        open_ = an_incident("1a2b", "check:tls/chain", "failed:expired", timedelta(days=days))
+        other = an_incident("3c4d", "check:tools/pagination", "failed:loop", timedelta(days=days))
+        at = NOON - timedelta(days=3 - days)
+        stale = [{"subject": f"check:tool/name-{days}", "since": at.isoformat(), "by": None}]
+        return event(
+            EventKind.REMINDER, subject=None, at=at, incidents=[open_, other], acked=[], stale=stale, **also
+        )
+
+    over = event(
+        EventKind.RECOVERY,
+        Level.INFO,
+        subject="check:tools/pagination",
+        before="failed:loop",
+        after="verified",
+        incident=an_incident("3c4d", "check:tools/pagination", "failed:loop", timedelta(days=1))["id"],
+    )
+    told = message(reminded(1), reminded(2), reminded(3), over)
+    assert told.count("still failed") == 2  # in the title, and where it is told
+    assert "tls/chain still failed (expired) for 3 d" in told
+    assert "tools/pagination verified again" in told
+    assert [f"tool/name-{days}" in told for days in (1, 2, 3)] == [True, True, True]

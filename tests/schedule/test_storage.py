@@ -10,7 +10,7 @@ import pytest
 
 from driftwatch.alerts.route import ChannelRule
 from driftwatch.errors import StoreError
-from driftwatch.model import Event, EventKind
+from driftwatch.model import Event, EventKind, Level
 from driftwatch.schedule.storage import CALM, StorageFaults
 from driftwatch.store.sqlite import SqliteStore
 from tests.clocks import StandingClock
@@ -73,7 +73,7 @@ async def test_a_database_that_another_process_holds_is_a_fault_until_it_lets_go
     assert len(events(store)) == 1
 
 
-async def test_a_fault_that_goes_on_is_told_once_while_little_things_can_be_written(
+async def test_a_fault_that_goes_on_is_told_once_and_so_is_its_end(
     store: SqliteStore, clock: StandingClock
 ) -> None:
     chore = faults(store, clock)
@@ -86,9 +86,10 @@ async def test_a_fault_that_goes_on_is_told_once_while_little_things_can_be_writ
     clock.advance(CALM)
     await chore.run()
     assert [(event.alerts, event.details["over"]) for event in events(store)] == [
-        (False, True),
+        (True, True),
         (True, False),
     ]
+    assert [event.level for event in events(store)] == [Level.INFO, Level.ERROR]
 
 
 async def test_a_moment_is_history_only(store: SqliteStore, clock: StandingClock) -> None:

@@ -222,7 +222,8 @@ def added_with_problems(event: Event, voice: Voice) -> Note:
     first = label(str(worst[0].get("check"))) if worst else ""
     down = DOWN.get(str(worst[0].get("code"))) if first == ROOT else None
     blocked = strings(event.details.get("blocked"))
-    what = f"down - {down}" if down else f"{count(len(worst), 'check')} failed"
+    what_failed = f"{count(len(worst), 'check')} failed"
+    what = f"down - {down}" if down else what_failed
     fix = voice.fix(first) if first else None
     known = event.details.get("known") is True
     items = tuple(_failed_at_first(item) for item in worst)
@@ -232,8 +233,7 @@ def added_with_problems(event: Event, voice: Voice) -> Note:
         phrase=f"first {'look' if known else 'probe'}: {what}",
         tally=f"with failed checks in the first {'look' if known else 'probe'}",
         lines=(
-            f"{'Looked at for the first time' if known else 'First probe of this server'}: "
-            f"{count(len(worst), 'check')} failed.",
+            f"{'Looked at for the first time' if known else 'First probe of this server'}: {what_failed}.",
             *_folded(blocked),
             "It is recorded as it is; from now on only changes are told.",
         ),

@@ -50,11 +50,13 @@ def _online(event: Event, voice: Voice) -> Note:
     )
 
 
-def storage_fault(event: Event, _voice: Voice) -> Note:
+def storage_fault(event: Event, voice: Voice) -> Note:
     """The database could not be read or written; told as soon as that can be written down."""
     error = event.details.get("error")
     lasted = span(event.details.get("duration_s"))
     over = event.details.get("over") is not False
+    if over and event.details.get("told"):
+        return _storing(event, voice)
     return Note(
         server=event.server,
         level=event.level,
@@ -62,11 +64,25 @@ def storage_fault(event: Event, _voice: Voice) -> Note:
         tally="database fault",
         lines=(
             f"The database could not be used{f': {foreign(str(error), 200)}' if error else '.'}",
-            "It works again." if over else "It goes on: some of what is to be written is still refused.",
+            "It works again." if over else "It may go on: something was refused minutes ago.",
             "What could not be recorded is probed again; no server's state was changed.",
         ),
         since=began(event),
         fix="Check the free space and the permissions of the volume that holds the database.",
+    )
+
+
+def _storing(event: Event, voice: Voice) -> Note:
+    lasted = span(event.details.get("duration_s")) or "a while"
+    return Note(
+        server=event.server,
+        level=event.level,
+        phrase=f"the database works again after {lasted}",
+        tally="database works again",
+        lines=(
+            "Nothing is refused any more.",
+            f"It could not be used, or not for everything, for {lasted} from {voice.at(began(event))} on.",
+        ),
     )
 
 
