@@ -20,7 +20,7 @@ from driftwatch.deploys import DeployOutcome, Look, Phase, Progress, Rules, attr
 from driftwatch.model import DeployState, Depth, Era, Event, EventKind, Json, Level, Release, Report, State
 from driftwatch.store.ports import DeliveryPlan, DeployRun, Reader, RunRecord, Tx
 from driftwatch.transitions import Changes, Incident, Memory, Policy
-from driftwatch.transitions.subjects import ERAS, is_spoken, is_toolset
+from driftwatch.transitions.subjects import ERAS, check_subject, is_spoken, is_toolset
 from driftwatch.transitions.values import ENDPOINT, INSTANCES_DIFFER, REPLICAS
 
 HELD_LONGER = timedelta(minutes=1)
@@ -119,19 +119,41 @@ def follow(tx: Tx, read: Read) -> Changes:
 
 
 def after(tx: Reader, server: str, events: Collection[Event], now: datetime) -> tuple[Event, ...]:
-    """The events of a regular probe: changes that came soon after a release name it."""
+    """The events of a regular probe: changes that came soon after a release name it.
+
+    So does, whenever it comes, the end of what the release had left half-way. ``tx`` holds what was
+    remembered before the probe.
+    """
     if not any(event.alerts for event in events):
         return tuple(events)
     release = next(iter(tx.releases(server, limit=1)), None)
     if release is None:
         return tuple(events)
     told = {**_about(tx, release, server), "relation": attribution.AFTER}
+    over = attribution.completes(events, _left_half_way(tx, release, server))
     return tuple(
         attribution.named(_with_origin(tx, event), told)
-        if attribution.follows(event, release, now)
+        if attribution.follows(event, release, now) or (over and attribution.may_follow(event))
         else _with_origin(tx, event)
         for event in events
     )
+
+
+def _left_half_way(tx: Reader, release: Release, server: str) -> set[str]:
+    """The subjects of which instances still differ as they did at the end of the release's own run."""
+    memory, left = tx.memory(server), set[str]()
+    for subject, incident in (memory.incidents if memory else {}).items():
+        event = tx.event(incident.opening_event)
+        if event is None or not _names(event, release):
+            continue
+        if subject == check_subject(REPLICAS) or event.kind is EventKind.UNSETTLED:
+            left.add(subject)
+    return left
+
+
+def _names(event: Event, release: Release) -> bool:
+    told = event.details.get("release")
+    return isinstance(told, Mapping) and told.get("id") == release.id
 
 
 def _end(tx: Tx, read: Read, deploy: DeployRun, changes: Changes, phase: Phase) -> Event:

@@ -1,6 +1,6 @@
 """Which release an event belongs to, and how it says so. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -54,9 +54,19 @@ def expected(event: Event) -> Event:
     return event if flags & _SURPRISES else replace(event, level=Level.INFO)
 
 
+def completes(events: Iterable[Event], left: Container[str]) -> bool:
+    """Whether some events of one probe are the end of what a release had ``left`` half-way; subjects."""
+    return any(event.subject in left and event.kind in TOOLSETS | _ENDS for event in events)
+
+
 def follows(event: Event, release: Release, now: datetime) -> bool:
     """Whether a change that no deploy run saw is told as having come after a release."""
-    if event.kind not in CHANGES | _ENDS or now - release.received_at > AFTERMATH:
+    if not may_follow(event) or now - release.received_at > AFTERMATH:
         return False
     began = event.at if event.kind in _ENDS else event.since or event.at
     return began >= release.received_at
+
+
+def may_follow(event: Event) -> bool:
+    """Whether an event is of a kind that a release may bring about."""
+    return event.kind in CHANGES | _ENDS

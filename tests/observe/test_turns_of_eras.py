@@ -7,6 +7,7 @@ import pytest
 
 from driftwatch.model import DeployState, Event, EventKind, Trigger
 from tests.observe.balanced import HOUR, NEW, OLD, TURNS, connections_at_random, lines, watching
+from tests.specimens.mcp import tool
 
 SPOKEN: dict[str, list[dict[str, Any]]] = {
     "one-without-modern": [{}, {"modern": False}],
@@ -117,6 +118,12 @@ async def test_what_a_deploy_left_half_way_is_told_once_when_every_instance_has_
         assert len({event.run for event in told}) == 1, lines(told)
         assert len(told) > 1
         assert any(event.kind is EventKind.RECOVERY for event in told)
+        assert {event.details["release"]["relation"] for event in told} == {"after"}
+        # From here on a change is not the release's any more.
+        watch.server.instances = [(*NEW, tool("later"))]
+        told = await watch.watch(2 * HOUR)
+        assert told
+        assert not any("release" in event.details for event in told)
 
 
 async def test_rules_that_come_back_when_eras_have_settled_are_told_with_them(tmp_path: Path) -> None:
