@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from driftwatch import checks, transitions
-from driftwatch.alerts.wording.calm import short_pair
+from driftwatch.alerts.wording.subjects import short_pair
 from driftwatch.errors import UnknownError, UsageError, no_server, or_meant
 from driftwatch.model import Depth, Event, EventKind, ProbeRequest, Silence, Trigger
 from driftwatch.store.ports import MessageRecord, MessageStatus, ServerRecord, Tx

@@ -35,7 +35,7 @@ def diff(
     A release is named by its ref or id: the list that was there when that deploy had settled.
     """
     from driftwatch import views
-    from driftwatch.alerts.wording.calm import short_pair, subject_words
+    from driftwatch.alerts.wording.subjects import short_pair, subject_words
     from driftwatch.report.changes import changes_to_markdown, changes_to_text
 
     store = open_readonly(load_beside(config))
@@ -87,7 +87,7 @@ def accept(
     from datetime import UTC, datetime
 
     from driftwatch import actions
-    from driftwatch.alerts.wording.calm import subject_words, value_words
+    from driftwatch.alerts.wording.subjects import subject_words, value_words
 
     with writing(config) as tx:
         done = actions.accept(tx, server, fingerprint, by=person(), reason=reason, now=datetime.now(UTC))

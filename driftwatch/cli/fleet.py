@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
-from driftwatch.alerts.wording.calm import short_pair
+from driftwatch.alerts.wording.subjects import short_pair
 from driftwatch.cli.tables import ago, columns, due
 from driftwatch.model import State
 from driftwatch.store.ports import ServerOverview

@@ -7,8 +7,8 @@ from datetime import datetime
 from shlex import quote
 
 from driftwatch.alerts.quiet import Quiet
-from driftwatch.alerts.wording.calm import accepting, short_pair
 from driftwatch.alerts.wording.note import Voice
+from driftwatch.alerts.wording.subjects import accepting, short_pair
 from driftwatch.cli.tables import ago, columns, due, incident_row, moment, silence_row, window_row
 from driftwatch.deploys import DeployOutcome
 from driftwatch.model import Release, Silence, State

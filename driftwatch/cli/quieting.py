@@ -30,7 +30,7 @@ def ack(
     No more reminders until it is over or becomes another one; its end is told.
     """
     from driftwatch import actions, views
-    from driftwatch.alerts.wording.calm import subject_words, value_words
+    from driftwatch.alerts.wording.subjects import subject_words, value_words
 
     with writing(config) as tx:
         acked = actions.ack(tx, named, by=person(), now=datetime.now(UTC))

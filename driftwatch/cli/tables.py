@@ -8,7 +8,7 @@ from itertools import zip_longest
 from driftwatch.alerts.fold import Story
 from driftwatch.alerts.quiet import Quiet
 from driftwatch.alerts.wording import Voice, describe
-from driftwatch.alerts.wording.calm import subject_words, value_words
+from driftwatch.alerts.wording.subjects import subject_words, value_words
 from driftwatch.model import Event, Silence, State
 from driftwatch.report import plain
 from driftwatch.store.ports import Backlog, MessageRecord, MessageStatus, RunSummary

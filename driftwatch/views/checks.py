@@ -7,7 +7,7 @@ from typing import Any
 
 from driftwatch import checks
 from driftwatch.alerts.text import listed, plain
-from driftwatch.alerts.wording.calm import value_words
+from driftwatch.alerts.wording.subjects import value_words
 from driftwatch.checks import Declaration
 from driftwatch.model import Json, Severity, State
 from driftwatch.transitions import Memory, SubjectState

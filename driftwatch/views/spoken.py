@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from driftwatch.alerts.wording.calm import value_words
+from driftwatch.alerts.wording.subjects import value_words
 from driftwatch.model import Era
 from driftwatch.transitions import ERAS, Memory
 from driftwatch.transitions.subjects import revision_subject

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from driftwatch.alerts.text import count, foreign, label
-from driftwatch.alerts.wording.calm import short_pair, subject_words
 from driftwatch.alerts.wording.doors import ROOT, down_words
 from driftwatch.alerts.wording.note import Note, Release, Voice, began, release, state, words
+from driftwatch.alerts.wording.subjects import short_pair, subject_words
 from driftwatch.model import Event, Json, State
 from driftwatch.toolset import Diff
 

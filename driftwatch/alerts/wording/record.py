@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from driftwatch.alerts.text import count, duration, foreign, joined, label, listed
-from driftwatch.alerts.wording.calm import subject_words, value_words
 from driftwatch.alerts.wording.note import Note, Voice, began, span, strings, time_of
+from driftwatch.alerts.wording.subjects import subject_words, value_words
 from driftwatch.model import Event, Json, State
 
 

@@ -6,9 +6,9 @@ from datetime import datetime
 from shlex import quote
 
 from driftwatch.alerts.text import count, duration, foreign, label, listed
-from driftwatch.alerts.wording.calm import subject_words, value_words
 from driftwatch.alerts.wording.doors import down_words
 from driftwatch.alerts.wording.note import Note, Voice, time_of
+from driftwatch.alerts.wording.subjects import subject_words, value_words
 from driftwatch.model import Event, Json
 from driftwatch.transitions.subjects import check_of, is_toolset
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from driftwatch.alerts.text import clip, duration, foreign, joined, label, listed, quoted
-from driftwatch.alerts.wording.calm import accepting, value_words
 from driftwatch.alerts.wording.note import Named, Note, Voice, began, gap_line, release, time_of
+from driftwatch.alerts.wording.subjects import accepting, value_words
 from driftwatch.model import Event
 from driftwatch.toolset import Change, Diff
 from driftwatch.toolset import change as toolset

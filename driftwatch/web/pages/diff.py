@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from shlex import quote
 
 from driftwatch import views
-from driftwatch.alerts.wording.calm import accepting, short_pair, subject_words
+from driftwatch.alerts.wording.subjects import accepting, short_pair, subject_words
 from driftwatch.model import Json
 from driftwatch.store.ports import Reader, StoredToolset
 from driftwatch.toolset import Change, Diff

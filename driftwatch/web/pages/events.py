@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from driftwatch.alerts.wording.calm import subject_words, value_words
+from driftwatch.alerts.wording.subjects import subject_words, value_words
 from driftwatch.errors import UnknownError
 from driftwatch.model import EventKind
 from driftwatch.store.ports import Reader

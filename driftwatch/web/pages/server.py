@@ -8,7 +8,7 @@ from shlex import quote
 
 from driftwatch import checks
 from driftwatch.alerts.quiet import in_force
-from driftwatch.alerts.wording.calm import accepting, short_pair, subject_words, value_words
+from driftwatch.alerts.wording.subjects import accepting, short_pair, subject_words, value_words
 from driftwatch.errors import no_server
 from driftwatch.model import Certificate, State
 from driftwatch.store.ports import Reader, StateInterval
