@@ -63,7 +63,8 @@ class NetworkGuard:
         """Servers that are known to be down: they say nothing about the network."""
         self._restored = False
         self._offline_since: datetime | None = None
-        self._over_at: datetime | None = None
+        self.over_at: datetime | None = None
+        """When it was last over; None while it goes on, and where it never was."""
         self._hurried_at: float | None = None
         self._canary_said: tuple[float, bool] | None = None
         self.configure(hosts=hosts, channels=channels, group_wait=group_wait, canary=canary)
@@ -103,7 +104,7 @@ class NetworkGuard:
 
     def settled(self, memory: Memory | None) -> Memory | None:
         """The memory without what was in doubt while driftwatch was cut off."""
-        return memory if memory is None or self._over_at is None else without_doubt(memory, self._over_at)
+        return memory if memory is None or self.over_at is None else without_doubt(memory, self.over_at)
 
     def _note(self, server: str, report: Report, *, failed: bool, well: bool) -> bool:
         """Remember a sight; whether the server is newly lost."""
@@ -129,11 +130,11 @@ class NetworkGuard:
             ours = not await self._canary_answers(self._canary)
         if ours and not offline and cut is not None:
             await self._tell(_began(cut, now, canary=self._canary is not None))
-            self._offline_since, self._over_at = cut.since, None
+            self._offline_since, self.over_at = cut.since, None
         elif offline and not ours:
             since = self._offline_since or now
             await self._tell(_ended(since, now))
-            self._offline_since, self._over_at = None, now
+            self._offline_since, self.over_at = None, now
 
     async def _canary_answers(self, canary: Canary) -> bool:
         now = self._clock.monotonic()
@@ -179,7 +180,9 @@ class NetworkGuard:
             return
         kinds = [EventKind.MONITOR_OFFLINE]
         last = await self._store.query(lambda reader: reader.events(limit=1, kinds=kinds))
-        if last and not last[0].details.get("over"):
+        if last and last[0].details.get("over"):
+            self.over_at = last[0].at
+        elif last:
             self._offline_since = last[0].since or last[0].at
         self._restored = True
 

@@ -72,6 +72,8 @@ class Read:
     now: datetime
     in_doubt: Mapping[Era, str | None] = field(default_factory=dict)
     """As ``judging.Judged`` has it."""
+    cut_off_until: datetime | None = None
+    """When driftwatch's own network came back; nothing that was read before counts."""
 
 
 def follow(tx: Tx, read: Read) -> Changes:
@@ -82,6 +84,8 @@ def follow(tx: Tx, read: Read) -> Changes:
         _read_again(tx, replace(deploy, progress=None), read, at=deploy.due_at, depth=Depth.FULL)
         return Changes()
     before = deploy.progress or _begin(read)
+    if read.cut_off_until is not None and before.started_at < read.cut_off_until:
+        before = deploys.anew(before, now)
     progress = deploys.advance(before, _look(report, read.in_doubt))
     news = progress.changed and len(progress.answers) > len(before.answers)
     if news and not deploy.events and _handed_over(tx, read):

@@ -3,7 +3,17 @@
 from driftwatch.deploys import attribution
 from driftwatch.deploys.outcome import GATES, DeployOutcome, verdict
 from driftwatch.deploys.requests import PRIORITY, probes
-from driftwatch.deploys.settling import LONGEST_PAUSE, Look, Phase, Progress, Rules, advance, next_read, phase
+from driftwatch.deploys.settling import (
+    LONGEST_PAUSE,
+    Look,
+    Phase,
+    Progress,
+    Rules,
+    advance,
+    anew,
+    next_read,
+    phase,
+)
 
 __all__ = [
     "GATES",
@@ -15,6 +25,7 @@ __all__ = [
     "Progress",
     "Rules",
     "advance",
+    "anew",
     "attribution",
     "next_read",
     "phase",

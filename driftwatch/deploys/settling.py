@@ -191,6 +191,11 @@ def advance(progress: Progress, look: Look) -> Progress:
     )
 
 
+def anew(progress: Progress, now: datetime) -> Progress:
+    """The progress of a run that begins again, with all its time; what was there before it stays."""
+    return Progress(started_at=now, before=progress.before, accepted=progress.accepted, root=progress.root)
+
+
 def _counted(answers: tuple[Answer, ...], answer: Mapping[str, str]) -> tuple[Answer, ...]:
     """The answers with this one, which may be among them."""
     known = [each.toolsets for each in answers]

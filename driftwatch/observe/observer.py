@@ -212,6 +212,7 @@ class Observer:
                         settings=self._rollouts,
                         now=now,
                         in_doubt=judged.in_doubt,
+                        cut_off_until=self._guard.over_at if self._guard else None,
                     ),
                 )
             else:

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from driftwatch.model import EventKind
+from driftwatch.model import DeployState, EventKind
 from driftwatch.probe.address import Address
 from tests.service.world import MovedClock, Receiver, World
 
@@ -81,3 +81,24 @@ async def test_one_host_of_three_is_an_outage_of_its_own(
         await clock.advance_until(lambda: len(receiver.messages) == 1, step_s=5)
     assert HOSTS[0] in receiver.messages[0]["title"]
     assert EventKind.MONITOR_OFFLINE not in world.kinds()
+
+
+async def test_a_deploy_that_meets_it_settles_when_it_is_over(
+    world: World, clock: MovedClock, receiver: Receiver, uplink: Uplink
+) -> None:
+    async with world.running():
+        await clock.advance_until(lambda: all_probed(world))
+        uplink.cut = set(HOSTS)
+        release = world.announce("v2", HOSTS[0])
+        world.sample.deploy("v2")
+        await clock.advance_until(lambda: EventKind.MONITOR_OFFLINE in world.kinds(), step_s=5)
+        cut_off = clock.now()
+        await clock.advance_until(lambda: clock.now() - cut_off > 2 * world.config.hook.settle_timeout)
+        uplink.cut = set()
+        await clock.advance_until(lambda: world.outcome(release, HOSTS[0]).state.over, step_s=2)
+        outcome = world.outcome(release, HOSTS[0])
+        assert outcome.state is DeployState.SETTLED
+        assert outcome.changed
+    told = world.read(lambda reader: reader.events(HOSTS[0], kinds=[EventKind.TOOLSET_CHANGED]))
+    assert told
+    assert {event.details["release"]["relation"] for event in told} == {"by"}
