@@ -14,7 +14,6 @@ from driftwatch.transitions.confirmation import (
     adopt,
     advance,
     calmed,
-    put_off,
     unblocked,
     wait,
 )
@@ -59,13 +58,8 @@ def observe_check(ledger: Ledger, result: Result, causes: Causes) -> None:
         _rebase(ledger, state, sighting, result)
     elif (root := explained_by(ledger, result, causes)) is not None:
         _follow(ledger, state, result, root, causes)
-    elif doubt.agrees_by_chance(ledger, state, result):
-        ledger.keep(replace(state, last_observed_at=ledger.at))
-    elif doubt.agrees_with_others(ledger, state, result):
-        ledger.keep(wait(put_off(state), sighting))
-    elif doubt.may_be_another(ledger, state, result):
-        ledger.doubted.add(state.subject)
-        ledger.keep(wait(state, sighting))
+    elif (unproven := doubt.unproven(ledger, state, sighting, result)) is not None:
+        ledger.keep(unproven)
     elif not sighting.decides:
         ledger.too_light.add(state.subject)
         seen = replace(state, last_observed_at=ledger.at)

@@ -1,7 +1,9 @@
 """What a report cannot tell from chance: instances in turn, lists that change at every read, silent eras."""
 
+from dataclasses import replace
+
 from driftwatch.model import Depth, Era, Result, State
-from driftwatch.transitions.confirmation import NO_WAIT
+from driftwatch.transitions.confirmation import NO_WAIT, Sighting, put_off, wait
 from driftwatch.transitions.ledger import Ledger
 from driftwatch.transitions.memory import SubjectState
 from driftwatch.transitions.subjects import ERAS, check_subject, is_spoken
@@ -80,7 +82,40 @@ def hangs_on_eras(ledger: Ledger, result: Result) -> bool:
     return result.check in _OF_ERAS or NOT_APPLICABLE in {value, state.confirmed, state.pending}
 
 
-def may_be_another(ledger: Ledger, state: SubjectState, result: Result) -> bool:
+def unproven(ledger: Ledger, state: SubjectState, sighting: Sighting, result: Result) -> SubjectState | None:
+    """What is remembered of a check about which this result proves nothing; None where it may count.
+
+    In this order: instances that agree a moment after they differed leave everything as it is, those that
+    agree on something else than in the last probe begin a new count, and what only another instance or a
+    silent era may show waits.
+    """
+    if _agrees_by_chance(ledger, state, result):
+        return replace(state, last_observed_at=ledger.at)
+    if _agrees_with_others(ledger, state, result):
+        return wait(put_off(state), sighting)
+    if _may_be_another(ledger, state, result):
+        ledger.doubted.add(state.subject)
+        return wait(state, sighting)
+    return None
+
+
+def _agrees_by_chance(ledger: Ledger, state: SubjectState, result: Result) -> bool:
+    """Whether instances that differed a moment ago may be the same ones still, although they agree now."""
+    if state.pending not in INSTANCES_DIFFER or state.pending_since is None:
+        return False
+    moment = 2 * max(ledger.policy.confirm_delays, default=NO_WAIT)
+    return result.state is State.VERIFIED and ledger.at - state.pending_since <= moment
+
+
+def _agrees_with_others(ledger: Ledger, state: SubjectState, result: Result) -> bool:
+    """Whether instances agree within this probe, but not with the probe before: that begins a new count."""
+    eras = ledger.state(ERAS)
+    if state.confirmed not in INSTANCES_DIFFER or result.state is not State.VERIFIED or eras is None:
+        return False
+    return eras_value(surface.era for surface in ledger.report.surfaces) != (eras.pending or eras.confirmed)
+
+
+def _may_be_another(ledger: Ledger, state: SubjectState, result: Result) -> bool:
     """Whether a check may show this only because another instance answers, half-way perhaps, or none does."""
     of_lists = result.check.startswith(_OF_LISTS) and in_turn(ledger)
     of_eras = hangs_on_eras(ledger, result) and eras_unclear(ledger)
@@ -161,26 +196,10 @@ def may_agree_by_chance(ledger: Ledger, result: Result) -> bool:
     return state is not None and state.confirmed in INSTANCES_DIFFER
 
 
-def agrees_by_chance(ledger: Ledger, state: SubjectState, result: Result) -> bool:
-    """Whether instances that differed a moment ago may be the same ones still, although they agree now."""
-    if state.pending not in INSTANCES_DIFFER or state.pending_since is None:
-        return False
-    moment = 2 * max(ledger.policy.confirm_delays, default=NO_WAIT)
-    return result.state is State.VERIFIED and ledger.at - state.pending_since <= moment
-
-
 def differs_less(state: SubjectState, value: str) -> bool:
     """Whether instances that show different lists do so in a way that counts less this time, by chance."""
     lists = {value, state.confirmed} <= LISTS_DIFFER and code_of(value) == code_of(state.confirmed)
     return lists and state_of(state.confirmed) is State.FAILED
-
-
-def agrees_with_others(ledger: Ledger, state: SubjectState, result: Result) -> bool:
-    """Whether instances agree within this probe, but not with the probe before: that begins a new count."""
-    eras = ledger.state(ERAS)
-    if state.confirmed not in INSTANCES_DIFFER or result.state is not State.VERIFIED or eras is None:
-        return False
-    return eras_value(surface.era for surface in ledger.report.surfaces) != (eras.pending or eras.confirmed)
 
 
 def _is_or_may_be(ledger: Ledger, check: str, values: frozenset[str]) -> bool:
