@@ -22,7 +22,7 @@ from driftwatch.evidence import (
     Surface,
 )
 from driftwatch.model import Depth, Era
-from driftwatch.probe import challenge, eras, legacy, metadata, modern, outcome
+from driftwatch.probe import challenge, cut_off, eras, legacy, metadata, modern, outcome
 from driftwatch.probe.dialogue import Dialogue
 from driftwatch.probe.full import SWITCHED_OFF
 from driftwatch.probe.target import Target
@@ -63,6 +63,8 @@ async def look(
             return NO_AUTHORIZATION if found.code == "ok" else found.blocker
     elif depth is Depth.LIGHT:
         return NEEDS_FULL
+    elif dialogue.shut_out is not None:
+        return dialogue.shut_out
     elif found.code not in _SPOKEN:
         return found.blocker
     elif all(surface.era is Era.HTTP_SSE for surface in surfaces) and surfaces:
@@ -157,9 +159,14 @@ async def _with_invalid_token(dialogue: Dialogue, target: Target, refusal: Excha
             f"only {refusal.rpc_method or refusal.http_method} is refused, later in the dialogue",
             "not-applicable",
         )
-    return await _first(
-        dialogue, "invalid-token", refusal.rpc_method, ("Authorization", f"Bearer {INVALID_TOKEN}")
+    if dialogue.shut_out is not None:
+        return dialogue.shut_out
+    method = refusal.rpc_method
+    seen = await _first(dialogue, "invalid-token", method, ("Authorization", f"Bearer {INVALID_TOKEN}"))
+    await cut_off.note(
+        dialogue, seen, "a request with an invalid token", lambda: _first(dialogue, "still-there", method)
     )
+    return dialogue.shut_out or seen
 
 
 async def _first(dialogue: Dialogue, label: str, method: str, *headers: tuple[str, str]) -> Exchange:

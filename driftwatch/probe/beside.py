@@ -31,6 +31,8 @@ class Beside:
     resolver: Resolver
     credential: Credential | None
     marker: str
+    shut_out: Missing | None
+    """Why nothing more is asked of a server that has stopped answering."""
     ends: float
     """The probe's deadline, on the event loop's clock. A slow tool, a burst and the log files are not bound
     by it: their own limits are."""
@@ -39,7 +41,7 @@ class Beside:
         """Addresses, replicas, slow tool and logs, last of all a burst, and what all of that took."""
         reachable = evidence.outcome.reachable
         seen: dict[str, Any] = {"addresses": await self._addresses() if reachable else evidence.blocker}
-        seen["replicas"] = _silence(evidence) or await self._replicas(evidence)
+        seen["replicas"] = self._silence(evidence) or await self._replicas(evidence)
         seen["slow_call"] = await self._slow_call(evidence)
         seen["logs"] = await self._logs(evidence)
         seen["burst"] = await self._burst(evidence)
@@ -52,6 +54,8 @@ class Beside:
 
     async def _addresses(self) -> Addresses | Missing:
         target = self.door.target
+        if self.shut_out is not None:
+            return self.shut_out
         if target.proxy:
             return THROUGH_PROXY
         return await addresses.knock(target.url, self.resolver, ends=self.ends)
@@ -70,7 +74,7 @@ class Beside:
         tool = self.door.target.slow_tool
         if tool is None:
             return slow_tool.NOT_CONFIGURED
-        return _silence(evidence) or await slow_tool.call(self.door, evidence.surfaces[0], tool)
+        return self._silence(evidence) or await slow_tool.call(self.door, evidence.surfaces[0], tool)
 
     async def _logs(self, evidence: Evidence) -> LogSearch | Missing:
         target = self.door.target
@@ -91,15 +95,14 @@ class Beside:
         plan = self.door.target.burst
         if plan is None:
             return burst.NO_CONSENT
-        silence = _silence(evidence)
+        silence = self._silence(evidence)
         if silence is not None:
             return silence
         unwanted = burst.unwanted(plan, evidence.surfaces[0], evidence.trigger)
         return unwanted or await burst.send(self.door, evidence.surfaces[0], plan)
 
-
-def _silence(evidence: Evidence) -> Missing | None:
-    """Why nothing more is asked of the server; None when it may be."""
-    if not evidence.surfaces:
-        return evidence.blocker
-    return None if evidence.retry_after_s is None else ASKED_TO_WAIT
+    def _silence(self, evidence: Evidence) -> Missing | None:
+        """Why nothing more is asked of the server; None when it may be."""
+        if not evidence.surfaces:
+            return evidence.blocker
+        return self.shut_out or (None if evidence.retry_after_s is None else ASKED_TO_WAIT)

@@ -9,7 +9,7 @@ from typing import Protocol
 from urllib.parse import urldefrag, urljoin
 
 from driftwatch import __version__
-from driftwatch.evidence import Exchange
+from driftwatch.evidence import Exchange, Missing
 from driftwatch.model import Json
 from driftwatch.probe import outcome
 from driftwatch.probe.request import Limits, Read, Reply, Request
@@ -83,6 +83,10 @@ class Dialogue:
         """The endpoint; another one of the same origin once a redirect was followed."""
         self.retry_after_s: float | None = None
         """The longest pause that a 429 or 503 asked for."""
+        self.provoked: str | None = None
+        """What was asked last of all that is wrong on purpose, in words."""
+        self.shut_out: Missing | None = None
+        """Why nothing more is asked, once the server stopped answering because of that."""
         self._pause = pause
         self._headers = headers
         self._renew = renew

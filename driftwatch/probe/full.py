@@ -11,7 +11,7 @@ from typing import Any
 
 from driftwatch.evidence import Exchange, Missing, Streaming, Surface
 from driftwatch.model import Json
-from driftwatch.probe import eras, modern, outcome, second_read, subscription
+from driftwatch.probe import cut_off, eras, modern, outcome, second_read, subscription
 from driftwatch.probe.dialogue import ACCEPT, JSON_ONLY
 from driftwatch.probe.request import Read, Request
 from driftwatch.probe.talk import Talk
@@ -47,8 +47,8 @@ class Step:
     """A field of Surface."""
     ask: Callable[[Talk, Target], Awaitable[Any]]
     """What comes back is an Exchange or whatever else the part is, or Missing."""
-    deliberate: bool = True
-    """True for a request that is wrong on purpose: ``negative_probes = false`` leaves it out."""
+    wrong: str | None = None
+    """What is wrong with it on purpose, in words: ``negative_probes = false`` leaves it out."""
 
 
 async def of_modern(talk: Talk, target: Target) -> Surface:
@@ -81,10 +81,10 @@ async def _take(steps: tuple[Step, ...], talk: Talk, target: Target, parts: Mapp
     taken = dict(parts)
     limited: Missing | None = None
     for step in steps:
-        if step.deliberate and not target.negative_probes:
+        if step.wrong and not target.negative_probes:
             taken[step.part] = SWITCHED_OFF
-        elif limited is not None:
-            taken[step.part] = limited
+        elif (unasked := limited or talk.dialogue.shut_out) is not None:
+            taken[step.part] = unasked
         else:
             seen = await step.ask(talk, target)
             if (
@@ -97,7 +97,18 @@ async def _take(steps: tuple[Step, ...], talk: Talk, target: Target, parts: Mapp
             refusal = outcome.blocked(seen) if isinstance(seen, Exchange) else None
             if refusal is not None and refusal.code == "rate-limited":
                 limited = Missing(refusal.message, refusal.code)
+            if isinstance(seen, Exchange):
+                await _note_cut_off(talk, step, seen)
+                taken[step.part] = talk.dialogue.shut_out or seen
     return replace(talk.surface, **taken)
+
+
+async def _note_cut_off(talk: Talk, step: Step, seen: Exchange) -> None:
+    if step is _FOREIGN_ORIGIN and seen.forbidden:  # as it should be
+        talk.dialogue.provoked = step.wrong
+        return
+    plain = replace(talk.first("still-there"), extra=True, timeout_s=cut_off.PATIENCE_S)
+    await cut_off.note(talk.dialogue, seen, step.wrong, lambda: talk.send(plain))
 
 
 async def _get(talk: Talk, _: Target) -> Exchange:
@@ -193,13 +204,15 @@ def _not_ended(delete: Exchange) -> Missing:
     return Missing(f"the session could not be ended: HTTP {delete.status} to DELETE", "not-ended")
 
 
-_GET = Step(part="get", ask=_get, deliberate=False)
-_JSON_ONLY = Step(part="json_only", ask=_json_only, deliberate=False)
-_FOREIGN_ORIGIN = Step(part="foreign_origin", ask=_foreign_origin)
-_UNKNOWN_METHOD = Step(part="unknown_method", ask=_unknown_method)
-_INVALID_CURSOR = Step(part="invalid_cursor", ask=_invalid_cursor)
-_SECOND_READ = Step(part="second_read", ask=_second_read, deliberate=False)
-_TOOL_ARGUMENTS = Step(part="tool_arguments", ask=_tool_arguments)
+_GET = Step(part="get", ask=_get)
+_JSON_ONLY = Step(part="json_only", ask=_json_only)
+_FOREIGN_ORIGIN = Step(part="foreign_origin", ask=_foreign_origin, wrong="a request with a foreign Origin")
+_UNKNOWN_METHOD = Step(
+    part="unknown_method", ask=_unknown_method, wrong="a request for a method that does not exist"
+)
+_INVALID_CURSOR = Step(part="invalid_cursor", ask=_invalid_cursor, wrong="a cursor that was never issued")
+_SECOND_READ = Step(part="second_read", ask=_second_read)
+_TOOL_ARGUMENTS = Step(part="tool_arguments", ask=_tool_arguments, wrong="a tool call with wrong arguments")
 
 MODERN = (
     _SECOND_READ,
@@ -207,10 +220,14 @@ MODERN = (
     _JSON_ONLY,
     _FOREIGN_ORIGIN,
     _UNKNOWN_METHOD,
-    Step(part="header_mismatch", ask=_header_mismatch),
-    Step(part="unsupported_version", ask=_unsupported_version),
+    Step(part="header_mismatch", ask=_header_mismatch, wrong="a request whose header contradicts its body"),
+    Step(
+        part="unsupported_version",
+        ask=_unsupported_version,
+        wrong="a request at a revision that does not exist",
+    ),
     _INVALID_CURSOR,
-    Step(part="subscription", ask=_subscription, deliberate=False),
+    Step(part="subscription", ask=_subscription),
     _TOOL_ARGUMENTS,
 )
 """What is asked in the modern era, in order."""
@@ -228,7 +245,9 @@ LEGACY = (
 stream that it opens.
 """
 
-AFTER_SESSION = (Step(part="session_after_end", ask=_session_after_end),)
+AFTER_SESSION = (
+    Step(part="session_after_end", ask=_session_after_end, wrong="a request within a session that was ended"),
+)
 """What is asked after it was ended."""
 
 PARTS = tuple(dict.fromkeys(step.part for step in (*MODERN, *LEGACY, *AFTER_SESSION)))

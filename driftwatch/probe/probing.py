@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from driftwatch import __version__
 from driftwatch.clock import Clock
-from driftwatch.evidence import Evidence, Outcome, Tls
+from driftwatch.evidence import Evidence, Missing, Outcome, Tls
 from driftwatch.model import Depth, Trigger
 from driftwatch.probe import auth, outcome, steps
 from driftwatch.probe.beside import Beside, marker
@@ -118,6 +118,7 @@ class _Probe:
         self._credential = credential
         self._url = target.url
         self._ends = asyncio.get_running_loop().time()
+        self._shut_out: Missing | None = None
         marked = target.log_files and depth is Depth.FULL
         self._marker = marker() if marked else ""
         self._headers = ((MARKER_HEADER, self._marker),) if marked else ()
@@ -145,7 +146,7 @@ class _Probe:
                 )
             finally:
                 late = await end_sessions(dialogue, self._wire)
-        self._url, self._ends = dialogue.url, dialogue.ends
+        self._url, self._ends, self._shut_out = dialogue.url, dialogue.ends, dialogue.shut_out
         found = outcome.conclude(seen.openings)
         return _evidence(
             target,
@@ -175,6 +176,7 @@ class _Probe:
             resolver=resolver,
             credential=self._credential,
             marker=self._marker,
+            shut_out=self._shut_out,
             ends=self._ends,
         )
         seen = await beside.look(evidence)

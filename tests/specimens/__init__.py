@@ -5,6 +5,7 @@ from tests.specimens.besides import BESIDES
 from tests.specimens.certified import CERTIFIED
 from tests.specimens.content_types import CONTENT_TYPES
 from tests.specimens.doors import DOORS
+from tests.specimens.firewalls import FIREWALLS
 from tests.specimens.framing import FRAMING
 from tests.specimens.healthy import HEALTHY
 from tests.specimens.hostile import HOSTILE
@@ -36,6 +37,7 @@ SPECIMENS: tuple[Specimen, ...] = (
     *SHAPES,
     *TRANSPORT,
     *REFUSALS,
+    *FIREWALLS,
     *BESIDES,
     *CERTIFIED,
     *HOSTILE,
