@@ -34,7 +34,6 @@ _TEXT = {
     "unterminated-event": "The stream ends inside an event; strict readers drop what it said.",
     "wrong-length": "The reply is not as long as it says, or says it in two ways.",
     "refused-by-some": "The head of the reply is more than some clients take.",
-    "no-content-type": "The reply has a body and no Content-Type.",
 }
 
 UNREADABLE = {
@@ -66,9 +65,6 @@ def text_faults(exchanges: tuple[Exchange, ...], era: Era) -> Iterator[Found]:
             message = UNREADABLE[fault.code]
             yield _message_fault(exchange, fault.code, message, fault.message, Severity.WILL_BREAK)
         for remark in exchange.remarks:
-            # Over HTTP+SSE the answer comes on the stream, and the reply to the POST is a mere receipt.
-            if remark.code == "no-content-type" and era is Era.HTTP_SSE:
-                continue
             if remark.code in _TEXT:
                 yield _message_fault(exchange, remark.code, _TEXT[remark.code], remark.message)
 

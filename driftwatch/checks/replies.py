@@ -22,6 +22,22 @@ REFUSED_ACCEPT = 406
 REFUSED_TYPE = 415
 
 
+def refuses_type(reply: Exchange) -> bool:
+    """Whether it is about the Accept header (406), or about a media type (415)."""
+    return reply.status in {REFUSED_ACCEPT, REFUSED_TYPE}
+
+
+def accepts_stream(exchange: Exchange) -> bool:
+    """Whether it was asked for with an Accept that names event streams."""
+    accepted = [value for name, value in exchange.request_headers if name.lower() == "accept"]
+    return any(EVENT_STREAM in value for value in accepted)
+
+
+def is_redirect(reply: Exchange) -> bool:
+    """Whether it leads to another address."""
+    return reply.status in REDIRECTS and reply.header("location") is not None
+
+
 def redirected(exchange: Exchange) -> Found:
     """Where a redirect leads, and what that does to a client."""
     location = exchange.header("location") or ""

@@ -9,7 +9,7 @@ from driftwatch.checks.answers import METHOD_NOT_FOUND, answered, error_code, ok
 from driftwatch.checks.base import Found, NotChecked, Verdict, Verified, check
 from driftwatch.checks.replies import MEDIA_TYPES
 from driftwatch.checks.sources import item
-from driftwatch.evidence import Exchange, Listing, Missing, Opening
+from driftwatch.evidence import Exchange, Listing, Missing, Opening, access_gate
 from driftwatch.model import Depth, Era, Severity
 
 _REPEATED = frozenset({"redirected", "json-only"})
@@ -92,7 +92,7 @@ def ended(
         if session or session_after_end.code != "no-session":
             return NotChecked.of(session_after_end)
         return Verified("the server works without sessions")
-    silence = unheard(session_after_end)
+    silence = None if _is_about_the_session(session_after_end, listing) else unheard(session_after_end)
     if silence is not None:  # it is a tools/list, and may fare like the one before
         return replace(silence, cause="tools/pagination")
     alike = _fares_alike(session_after_end, listing)
@@ -113,6 +113,16 @@ def ended(
         measured=answered(session_after_end),
     )
     return [found]
+
+
+def _is_about_the_session(after_end: Exchange, listing: Listing | Missing) -> bool:
+    """Whether a 401 can only mean the session: the same request was answered while that lived.
+
+    An SDK answers unknown sessions so. A token that expired just then would come with a challenge.
+    """
+    served = isinstance(listing, Listing) and listing.complete
+    bare = after_end.status == HTTPStatus.UNAUTHORIZED and after_end.header("www-authenticate") is None
+    return served and bare and access_gate(after_end) is None
 
 
 def _is_message(reply: Exchange) -> bool:

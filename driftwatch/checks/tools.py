@@ -162,7 +162,7 @@ def _complete(listing: Listing) -> Verdict:
         )
         return [found]
     if listing.refetched:
-        return Verified("the first read contradicted itself; a second one agreed")
+        return Verified("the first read failed or contradicted itself, so that a second one counts")
     if listing.pages > 1:
         return Verified(f"{count(len(listing.tools), 'tool')} on {_pages(listing.pages)}")
     return ()

@@ -15,7 +15,7 @@ from driftwatch.checks.base import (
     check,
     once,
 )
-from driftwatch.checks.replies import EVENT_STREAM, MEDIA_TYPES, REDIRECTS, REFUSED_ACCEPT, REFUSED_TYPE
+from driftwatch.checks.replies import EVENT_STREAM, MEDIA_TYPES, REFUSED_ACCEPT
 from driftwatch.checks.sources import OWN, item, rule
 from driftwatch.evidence import ANONYMOUS, Exchange, Missing, Opening, Outcome, Surface, is_bot_page
 from driftwatch.model import Depth, Era, Severity, position
@@ -25,6 +25,7 @@ SERVER_ERRORS = 500
 SHUT_STATUSES = frozenset({401, 403, 429, 451})
 """Statuses of a closed door: they say nothing about what is behind it."""
 
+ENDPOINT = "transport/endpoint"
 _FORBIDDEN_SINCE = "2025-11-25"
 """The first revision that names the status of a refused Origin."""
 
@@ -38,7 +39,7 @@ REFUSES_CREDENTIAL = "auth"
 
 
 @check(
-    id="transport/endpoint",
+    id=ENDPOINT,
     title="The endpoint does not answer an MCP client",
     severity=Severity.WILL_BREAK,
     sources=(item(2),),
@@ -62,7 +63,7 @@ def endpoint(url: str, outcome: Outcome, surfaces: tuple[Surface, ...], credenti
         Where only the old HTTP+SSE transport answers, move to Streamable HTTP; it has been deprecated since
         2025-03-26 and clients are dropping it.
     """
-    if outcome.blocker.cause != "transport/endpoint":
+    if outcome.blocker.cause != ENDPOINT:
         return NotChecked.of(outcome.blocker)
     if outcome.code in _SHUT:
         refused = credential != ANONYMOUS and outcome.code == REFUSES_CREDENTIAL
@@ -115,11 +116,11 @@ def redirect(
     # All eras: a redirect is followed once, and where the first request was led the later ones go straight.
     tried = () if isinstance(openings, Missing) else openings
     attempts = [attempt for opening in tried for attempt in opening.attempts]
-    found = [replies.redirected(attempt) for attempt in attempts if _is_redirect(attempt)]
+    found = [replies.redirected(attempt) for attempt in attempts if replies.is_redirect(attempt)]
     found += [replies.led_on(page) for surface in surfaces for page in _led_on(surface)]
     if not found and not any(map(_is_behind_the_door, attempts)):
         return NotChecked.of(outcome.blocker)
-    return once(found)
+    return Explained(tuple(once(found)), ENDPOINT) if outcome.code == "redirect" else once(found)
 
 
 @check(
@@ -156,7 +157,7 @@ def content_type(
         return _no_reply(outcome)
     found = replies.mistyped(successes, is_endpoint=bool(surfaces))
     if found and outcome.code == "not-mcp":
-        return Explained((found[-1],), "transport/endpoint")
+        return Explained((found[-1],), ENDPOINT)
     several = any(map(replies.names_several_types, (reply for _, reply in successes)))
     return Verified("the header names more than one media type") if several and not found else found
 
@@ -186,8 +187,10 @@ def accept_sse(openings: tuple[Opening, ...] | Missing, outcome: Outcome) -> Ver
         replies.accept_refused(opening.era, attempt, opening.exchange)
         for opening in opened
         for attempt in opening.attempts
-        if attempt.status in {REFUSED_ACCEPT, REFUSED_TYPE} and _accepts_sse(attempt)
+        if replies.refuses_type(attempt) and replies.accepts_stream(attempt)
     ]
+    if refusals and outcome.code == "http-4xx" and replies.refuses_type(opened[-1].exchange):
+        return Explained((refusals[-1],), ENDPOINT)
     if refusals:
         return once(refusals)
     if outcome.code in _SHUT or not any(ok(opening.exchange) for opening in opened):
@@ -269,7 +272,7 @@ def get(
     silence = unkept(get, acknowledgement) or unheard(get) or replies.mistyped_alike(get.media_type, opening)
     if silence is not None:
         return silence
-    if status in {REFUSED_ACCEPT, REFUSED_TYPE} and not _accepts_sse(opening):
+    if replies.refuses_type(get) and not replies.accepts_stream(opening):
         return NotChecked("every request that accepts an event stream is refused", "accept-refused")
     if era is Era.MODERN:
         return [replies.got(get, "not-405", "HTTP 405", Severity.HEADS_UP)]
@@ -395,12 +398,3 @@ def _led_on(surface: Surface) -> list[Exchange]:
     if isinstance(surface.listing, Missing) or surface.era is Era.HTTP_SSE:
         return []
     return [page for page in surface.listing.exchanges if page.url != surface.opening.url]
-
-
-def _is_redirect(exchange: Exchange) -> bool:
-    return exchange.status in REDIRECTS and exchange.header("location") is not None
-
-
-def _accepts_sse(exchange: Exchange) -> bool:
-    accepted = [value for name, value in exchange.request_headers if name.lower() == "accept"]
-    return any("text/event-stream" in value for value in accepted)

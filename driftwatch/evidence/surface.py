@@ -26,7 +26,7 @@ class Listing:
     """The ``cacheScope`` of each page that had one."""
     ttl_ms: int | None
     refetched: bool = False
-    """True when the list was read a second time because the first read contradicted itself."""
+    """True when the list was read a second time because the first read failed or contradicted itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -122,6 +122,12 @@ def listed_revisions(exchange: Exchange) -> tuple[str, ...]:
     return tuple(revision for revision in LEGACY_REVISIONS if revision in named)
 
 
+def unknown_revisions(exchange: Exchange) -> tuple[str, ...]:
+    """The revisions that a refusal lists, where each of them is newer than what is known here."""
+    named = tuple(_DATE.findall(_listed(exchange))) if error_code(exchange) == UNSUPPORTED_VERSION else ()
+    return () if {MODERN_REVISION, *LEGACY_REVISIONS} & set(named) else named
+
+
 def _listed(exchange: Exchange) -> str:
     error = exchange.error
     return _strings(error.get("data")) if isinstance(error, dict) else ""

@@ -181,6 +181,7 @@ def _unusable(exchange: Exchange) -> Outcome:
     if exchange.result is not None and any(remark.code == "id-wrong" for remark in exchange.remarks):
         what = f"HTTP {status}, but what came does not carry the id of {asked}"
         return _outcome(exchange, "no-handshake", what)
+    versions = versions or eras.unknown_revisions(exchange)
     if versions:
         what = f"no revision in common: the server lists {', '.join(versions[:10])[:_QUOTED]}"
         return _outcome(exchange, "no-handshake", what)
@@ -243,7 +244,7 @@ def _redirect(exchange: Exchange) -> str:
 
 def _said(exchange: Exchange) -> str:
     """What the page says that came instead: it often names the cause, and who of those on the way spoke."""
-    said = exchange.words.removeprefix(str(exchange.status)).strip()
+    said = exchange.words.removeprefix(str(exchange.status)).strip(" :")
     return f': "{said}"' if said else ""
 
 

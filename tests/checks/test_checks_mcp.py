@@ -303,7 +303,6 @@ def test_pages_that_repeat_a_fault_are_one_finding() -> None:
         "unterminated-event",
         "wrong-length",
         "refused-by-some",
-        "no-content-type",
     ],
 )
 def test_text_that_lenient_parsers_forgive_is_a_risk(code: str) -> None:

@@ -33,6 +33,7 @@ def test_an_ended_session_that_gets_404_is_verified() -> None:
         (refused("tools/list", 400), "not-404"),
         (refused("tools/list", 200, -32600), "not-404"),
         (refused("tools/list", 500, -32603), "not-404"),
+        (refused("tools/list", 401), "not-404"),
     ],
 )
 def test_an_ended_session_that_gets_anything_else_is_failed(reply: Exchange, code: str) -> None:
@@ -45,7 +46,7 @@ def test_an_ended_session_that_gets_anything_else_is_failed(reply: Exchange, cod
 @pytest.mark.parametrize(
     ("reply", "code"),
     [
-        (refused("tools/list", 401), "auth"),
+        (exchange("tools/list", status=401, headers=(("www-authenticate", "Bearer"),)), "auth"),
         (refused("tools/list", 403), "forbidden"),
         (refused("tools/list", 429), "rate-limited"),
         (refused("tools/list", 502, -32603), "http-5xx"),

@@ -102,6 +102,21 @@ def test_a_redirect_from_plain_http_says_what_changes(location: str, code: str, 
     assert message in found.message
 
 
+@pytest.mark.parametrize(
+    ("check", "code", "last"),
+    [
+        ("transport/redirect", "redirect", exchange(status=301, headers=(("location", "/mcp/"),))),
+        ("transport/accept-sse", "http-4xx", exchange(status=406)),
+        ("transport/content-type", "not-mcp", exchange(content_type="text/html")),
+    ],
+)
+def test_what_keeps_every_client_out_is_told_by_the_root_alone(check: str, code: str, last: Exchange) -> None:
+    result = judged(check, shut(code, last))
+    assert (result.state, result.cause) == (State.FAILED, "transport/endpoint")
+    result = judged(check, opened(last, exchange()) if check != "transport/content-type" else opened(last))
+    assert (result.state, result.cause) == (State.FAILED, None)
+
+
 def test_a_redirect_of_one_era_is_said_once_for_the_server() -> None:
     hop = exchange("server/discover", 307, headers=(("location", "/mcp/"),))
     seen = evidence(

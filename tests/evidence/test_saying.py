@@ -24,6 +24,7 @@ from driftwatch.evidence.saying import LIMIT, words
             '{"detail": [{"loc": ["body", "id"], "msg": "Field required", "type": "missing"}]}',
             "Field required",
         ),
+        ("<title>404: This page could not be found</title>", "404: This page could not be found"),
         ('{"Message": "User is not authorized"}', "User is not authorized"),
         ('{"error": {"error": {"message": "quota exceeded"}}}', "quota exceeded"),
         ('{"errors": [{"status": 403}, {"detail": "no route"}]}', "no route"),

@@ -205,6 +205,17 @@ def test_unreadable_json_is_named_with_its_fault() -> None:
     assert (found.code, found.message) == ("not-mcp", "HTTP 200, but no JSON at offset 7")
 
 
+@pytest.mark.parametrize(
+    ("supported", "said"),
+    [(["2099-01-01"], "no revision in common: the server lists 2099-01-01"), (["2025-06-18"], "-32022")],
+)
+def test_a_refusal_that_lists_newer_revisions_alone_is_told_by_them(supported: list[str], said: str) -> None:
+    refused = error(-32022, data={"supported": supported, "requested": "2026-07-28"}, status=400)
+    found = outcome.conclude([opening(refused, era=Era.MODERN), opening(error(-32601, status=404))])
+    assert found.code == "no-handshake"
+    assert said in found.message
+
+
 def test_a_server_of_an_unknown_modern_revision_is_told_by_what_it_lists() -> None:
     discovered = result({"supportedVersions": ["2099-01-01"]})
     found = outcome.conclude([opening(discovered, era=Era.MODERN), opening(error(-32601, status=404))])

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from tests.specimens.answering import always, answers, asks, error, when
 from tests.specimens.http import Answer, Incoming
 from tests.specimens.mcp import Mcp, page_html
-from tests.specimens.specimen import FAILED, NOT_CHECKED, RISK, VERIFIED, Specimen
+from tests.specimens.specimen import FAILED, NOT_CHECKED, VERIFIED, Specimen
 
 
 def _content_type(value: str | None, method: str | None = None) -> Callable[[], Mcp]:
@@ -37,7 +37,6 @@ CONTENT_TYPES = (
         make=_content_type(None),
         expect={
             "transport/content-type": (FAILED, "absent"),
-            "mcp/message-text": (RISK, "no-content-type"),
         },
     ),
     Specimen(
