@@ -9,6 +9,7 @@ Every event of a run has ``details["release"]``, see ``attribution.told``. The d
 "fingerprint", "times", "diff"} or null}``.
 """
 
+import sys
 import uuid
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
@@ -25,6 +26,9 @@ from driftwatch.transitions.values import ENDPOINT, INSTANCES_DIFFER, REPLICAS
 
 HELD_LONGER = timedelta(minutes=1)
 """What is told leaves this long after the time of its run is up, even if nobody lets it go."""
+
+NEVER = sys.maxsize
+"""So many reads never agree."""
 
 _STATES = {
     Phase.SETTLED: DeployState.SETTLED,
@@ -90,9 +94,10 @@ def follow(tx: Tx, read: Read) -> Changes:
     news = progress.changed and len(progress.answers) > len(before.answers)
     if news and not deploy.events and _handed_over(tx, read):
         return Changes()
-    changes, doubts = Changes(), list[str]()
+    # A read that saw nothing confirms nothing, but since when that is so is remembered.
+    changes = read.decide(policy=_as_confirmations(read.policy, rules.reads if progress.latest else NEVER))
+    doubts = list[str]()
     if progress.latest:
-        changes = read.decide(policy=_as_confirmations(read.policy, rules.reads))
         after = _after(read, changes)
         doubts, progress = _doubts(after, progress), _with_spoken(progress, after)
     phase = deploys.phase(progress, rules, now, pending=bool(doubts))
@@ -106,8 +111,7 @@ def follow(tx: Tx, read: Read) -> Changes:
     told = _about(tx, deploy.release, read.run.request.server)
     changes = _named(tx, changes, told, relation, deploy.release)
     held = read.plan(changes.events, group_wait=rules.timeout + HELD_LONGER)
-    if progress.latest or phase is not Phase.READING:
-        tx.apply(read.run.request.server, changes, held)
+    tx.apply(read.run.request.server, changes, held)
     deploy = replace(
         deploy,
         progress=progress,
