@@ -59,6 +59,11 @@ class Section:
         """The worst of its notes."""
         return max((note.level for note in self.notes), key=lambda level: level.rank)
 
+    @property
+    def hides(self) -> bool:
+        """Whether it tells why other checks cannot be made: what is down stands first."""
+        return any(note.blocks for note in self.notes)
+
 
 @dataclass(frozen=True, slots=True)
 class _Room:
@@ -107,7 +112,7 @@ def arrange(notes: Sequence[Note]) -> tuple[Section, ...]:
             if known
             else Section(servers=(server,), notes=tuple(told))
         )
-    return tuple(sorted(alike.values(), key=lambda section: -section.level.rank))
+    return tuple(sorted(alike.values(), key=lambda section: (-section.level.rank, not section.hides)))
 
 
 def title(sections: Sequence[Section]) -> str:

@@ -148,6 +148,7 @@ def test_a_check_that_flaps(event: Any, message: Message) -> None:
 [driftwatch] api-prod: up and down in turn - 4 changes in 6 h
 
 transport/endpoint: verified <-> failed (http-5xx), 4 changes in 6 h
+The last change was to failed (http-5xx).
 Every change is recorded. The next message about it comes when 12 probes in a row agree, or for a new value.
 Since: 2026-11-02 09:00 UTC (10:00 Europe/Berlin)
 Fix: Start the server and let its address answer POST.

@@ -240,3 +240,19 @@ More: driftwatch status
 dw:100e755c
 """
     )
+
+
+def test_what_is_down_stands_before_what_has_changed(event: Any, message: Message) -> None:
+    renamed = change("tool-renamed", "breaking", 'tool "old" renamed to "new" (same parameters)')
+    told = message(
+        drift(event, renamed, server="shop"),
+        event(
+            EventKind.CHANGE,
+            server="crm",
+            result=result("transport/endpoint", REFUSED),
+            blocked=["tls/expiry"],
+        ),
+    )
+    title, *rest = told.splitlines()
+    assert title == "[driftwatch] 2 servers: 1 down, 1 toolset changed"
+    assert next(line for line in rest if line.startswith(("crm: ", "shop: "))).startswith("crm: down")

@@ -29,6 +29,7 @@ def flapping(event: Event, voice: Voice) -> Note:
         tally="flapping",
         lines=(
             f"{what}: {value_words(event.before)} <-> {value_words(event.after)}, {how_often}",
+            f"The last change was to {value_words(event.after)}.",
             f"Every change is recorded. The next message about it comes when {quiet}, or for a new value.",
             *rules(event),
         ),
