@@ -1,7 +1,8 @@
 """The words that every room shares, as types.
 
-Nothing here does anything: these are the frozen values that travel along the arrows
-``probe -> Evidence -> checks -> Report -> transitions -> store -> alerts``.
+Nothing here acts: these are the frozen values that travel along the arrows
+``probe -> Evidence -> checks -> Report -> transitions -> store -> alerts``, and what
+can be asked of them alone.
 """
 
 from driftwatch.model.events import Event, EventKind, Silence

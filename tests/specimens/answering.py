@@ -1,11 +1,12 @@
 """Servers that give another answer to some of their requests."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 from driftwatch.model import State
 from tests.specimens.http import Answer, Incoming
 from tests.specimens.mcp import Json, Mcp, refusal
-from tests.specimens.specimen import Specimen
+from tests.specimens.specimen import NOT_CHECKED, Specimen
 
 When = Callable[[Incoming], bool]
 
@@ -51,3 +52,28 @@ def one(
 ) -> Specimen:
     expect = {check: outcome, **more.pop("expect", {})}
     return Specimen(name=name, deviation=deviation, make=make, expect=expect, **more)
+
+
+def shut(
+    name: str,
+    deviation: str,
+    answer: Answer,
+    code: str,
+    state: State = NOT_CHECKED,
+    *,
+    also: Mapping[str, tuple[State, str]] = MappingProxyType({}),
+    **auth: tuple[State, str],
+) -> Specimen:
+    """A server of which nothing but the door is seen; ``auth`` is what is said of that, check by check."""
+    return Specimen(
+        name=name,
+        deviation=deviation,
+        make=always(answer),
+        eras=(),
+        expect={
+            "transport/endpoint": (state, code),
+            **also,
+            **{f"auth/{check.replace('_', '-')}": result for check, result in auth.items()},
+        },
+        blocked=code,
+    )

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from driftwatch.model import Era, State
-from tests.specimens.answering import always, answers
+from driftwatch.model import Era
+from tests.specimens.answering import always, answers, shut
 from tests.specimens.healthy import MODERN_ONLY
 from tests.specimens.http import Answer, Incoming
 from tests.specimens.mcp import Mcp, as_sse, page_html
@@ -31,28 +31,6 @@ class _Times:
         return self.answer if self.times >= 0 else None
 
 
-def _shut(
-    name: str,
-    deviation: str,
-    answer: Answer,
-    code: str,
-    state: State = NOT_CHECKED,
-    **auth: tuple[State, str],
-) -> Specimen:
-    """A server of which nothing but the door is seen; ``auth`` is what is said of that, check by check."""
-    return Specimen(
-        name=name,
-        deviation=deviation,
-        make=always(answer),
-        eras=(),
-        expect={
-            "transport/endpoint": (state, code),
-            **{f"auth/{check.replace('_', '-')}": result for check, result in auth.items()},
-        },
-        blocked=code,
-    )
-
-
 HTML = ("Content-Type", "text/html")
 IMPERVA = (
     b'<html><head><META NAME="robots" CONTENT="noindex,nofollow">'
@@ -66,7 +44,7 @@ CHALLENGE = (("WWW-Authenticate", 'Bearer realm="mcp"'),)
 def _gate(name: str, deviation: str, status: int, *headers: tuple[str, str], page: str = "") -> Specimen:
     """An access gate that is told as such, and not as the server's own refusal."""
     answer = Answer(status=status, headers=(HTML, *headers), body=page.encode())
-    return _shut(f"gate-{name}", deviation, answer, "access-gate")
+    return shut(f"gate-{name}", deviation, answer, "access-gate")
 
 
 BASIC = ("WWW-Authenticate", 'Basic realm="Restricted"')
@@ -86,7 +64,7 @@ GATES = (
     _gate("password", "a form that asks for a password", 401, page=FORM),
 )
 OWN_REFUSALS = (
-    _shut(
+    shut(
         "401-page-with-challenge",
         "the server's own 401, an HTML page with a challenge",
         Answer(status=401, headers=(HTML, *CHALLENGE), body=FORM.encode()),
@@ -95,7 +73,7 @@ OWN_REFUSALS = (
         resource_metadata=(FAILED, "nowhere"),
         invalid_token=VERIFIED,
     ),
-    _shut(
+    shut(
         "401-express",
         "a bare 401 whose one word is sent as HTML",
         Answer(status=401, headers=(HTML,), body=b"Unauthorized"),
@@ -104,7 +82,7 @@ OWN_REFUSALS = (
         resource_metadata=(FAILED, "nowhere"),
         invalid_token=VERIFIED,
     ),
-    _shut(
+    shut(
         "401-basic-json",
         "a server that asks for Basic in JSON",
         Answer(status=401, headers=(("Content-Type", "application/json"), BASIC), body=b'{"error": "no"}'),
@@ -125,7 +103,7 @@ DOORS = (
         expect={"transport/endpoint": (FAILED, "http-4xx"), "transport/redirect": VERIFIED},
         blocked="http-4xx",
     ),
-    _shut(
+    shut(
         "401",
         "401 to everything, without a challenge",
         Answer(status=401),
@@ -134,7 +112,7 @@ DOORS = (
         resource_metadata=(FAILED, "nowhere"),
         invalid_token=VERIFIED,
     ),
-    _shut(
+    shut(
         "401-challenge",
         "401 to everything, with a challenge that names nothing",
         Answer(status=401, headers=CHALLENGE),
@@ -143,7 +121,7 @@ DOORS = (
         resource_metadata=(FAILED, "nowhere"),
         invalid_token=VERIFIED,
     ),
-    _shut(
+    shut(
         "403-challenge",
         "403 to everything, with a challenge",
         Answer(status=403, headers=CHALLENGE),
@@ -152,7 +130,7 @@ DOORS = (
         resource_metadata=(FAILED, "nowhere"),
         invalid_token=(FAILED, "forbidden"),
     ),
-    _shut("403", "403 to everything", Answer(status=403), "forbidden"),
+    shut("403", "403 to everything", Answer(status=403), "forbidden"),
     Specimen(
         name="discover-403",
         deviation="403 to server/discover alone",
@@ -177,17 +155,17 @@ DOORS = (
         expect={"transport/endpoint": (FAILED, "http-4xx"), "transport/redirect": VERIFIED},
         blocked="http-4xx",
     ),
-    _shut("451", "451 to everything, from where the probe is", Answer(status=451), "forbidden"),
-    _shut("bot-page", "a page that asks to wait", page_html("Just a moment...", status=403), "bot-page"),
-    _shut("bot-page-503", "the same with 503", page_html("Just a moment...", status=503), "bot-page"),
-    _shut("bot-page-200", "a page of Cloudflare with 200 that asks for a proof", CHALLENGED, "bot-page"),
-    _shut(
+    shut("451", "451 to everything, from where the probe is", Answer(status=451), "forbidden"),
+    shut("bot-page", "a page that asks to wait", page_html("Just a moment...", status=403), "bot-page"),
+    shut("bot-page-503", "the same with 503", page_html("Just a moment...", status=503), "bot-page"),
+    shut("bot-page-200", "a page of Cloudflare with 200 that asks for a proof", CHALLENGED, "bot-page"),
+    shut(
         "bot-page-202",
         "a page of AWS WAF with 202 that asks for a proof",
         Answer(status=202, headers=(HTML, ("x-amzn-waf-action", "challenge"))),
         "bot-page",
     ),
-    _shut(
+    shut(
         "bot-page-imperva",
         "a page of Imperva with 200 that is nothing but a script",
         Answer(headers=(HTML, ("X-CDN", "Imperva"), ("X-Iinfo", "9-1-1 NNNN")), body=IMPERVA),
@@ -204,34 +182,34 @@ DOORS = (
         blocked="incomplete-list",
     ),
     *GATES,
-    _shut("429", "429 to everything", Answer(status=429), "rate-limited"),
-    _shut(
+    shut("429", "429 to everything", Answer(status=429), "rate-limited"),
+    shut(
         "429-retry-after",
         "429 with Retry-After",
         Answer(status=429, headers=(("Retry-After", "120"),)),
         "rate-limited",
     ),
-    _shut(
+    shut(
         "429-for-centuries",
         "429 with a Retry-After of three hundred years",
         Answer(status=429, headers=(("Retry-After", "9999999999"),)),
         "rate-limited",
     ),
-    _shut(
+    shut(
         "429-for-ever",
         "429 with a Retry-After that is no number",
         Answer(status=429, headers=(("Retry-After", "-1.5e9 soon"),)),
         "rate-limited",
     ),
-    _shut(
+    shut(
         "503-retry-after",
         "503 with Retry-After to everything",
         Answer(status=503, headers=(("Retry-After", "60"),)),
         "http-5xx",
         FAILED,
     ),
-    _shut("500", "500 to everything", Answer(status=500), "http-5xx", FAILED),
-    _shut("cut", "the connection is closed without a word", Answer(cut=True), "reset", FAILED),
+    shut("500", "500 to everything", Answer(status=500), "http-5xx", FAILED),
+    shut("cut", "the connection is closed without a word", Answer(cut=True), "reset", FAILED),
     Specimen(
         name="503-once",
         deviation="503 to the first request",

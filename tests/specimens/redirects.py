@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from driftwatch.model import State
-from tests.specimens.answering import always
+from tests.specimens.answering import shut
 from tests.specimens.http import Answer, Incoming
 from tests.specimens.mcp import Mcp
 from tests.specimens.specimen import FAILED, NOT_CHECKED, RISK, Specimen
@@ -36,18 +36,8 @@ def _leaves(
     state: State = FAILED,
     **auth: tuple[State, str],
 ) -> Specimen:
-    return Specimen(
-        name=name,
-        deviation=deviation,
-        make=always(answer),
-        eras=(),
-        expect={
-            "transport/endpoint": (FAILED, "redirect"),
-            "transport/redirect": (state, code),
-            **{f"auth/{check.replace('_', '-')}": result for check, result in auth.items()},
-        },
-        blocked="redirect",
-    )
+    expected = {"transport/redirect": (state, code)}
+    return shut(name, deviation, answer, "redirect", FAILED, also=expected, **auth)
 
 
 REDIRECTS = (
