@@ -3,8 +3,8 @@
 from http import HTTPStatus
 
 from driftwatch.checks.base import NotChecked, shown
-from driftwatch.evidence import Exchange, access_gate, is_bot_page
-from driftwatch.model import Json
+from driftwatch.evidence import Exchange, Missing, Replicas, access_gate, is_bot_page
+from driftwatch.model import Era, Json
 
 METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
@@ -70,6 +70,14 @@ def refuses(exchange: Exchange) -> bool:
     """Whether the server itself said no: no closed door, no failure, and nothing that nobody can read."""
     unread = ok(exchange) and not isinstance(exchange.answer, dict)
     return unheard(exchange) is None and exchange.status not in SERVER_ERROR and not unread
+
+
+def stray(era: Era, replicas: Replicas | Missing) -> NotChecked | None:
+    """Why a wrong answer may be that of an instance which does not speak the era, as in a rollout."""
+    if isinstance(replicas, Missing) or not replicas.refused(era):
+        return None
+    reason = f"instances that speak the {era} era and others that do not take turns (release/replicas)"
+    return NotChecked(reason, "eras-differ", "release/replicas")
 
 
 def unkept(answer: Exchange, acknowledgement: Exchange | None) -> NotChecked | None:

@@ -12,6 +12,7 @@ from driftwatch.checks.answers import (
     error_code,
     has_other_id,
     ok,
+    stray,
     supported_revisions,
     unheard,
     unkept,
@@ -19,7 +20,7 @@ from driftwatch.checks.answers import (
 from driftwatch.checks.base import Found, Verdict, Verified, check
 from driftwatch.checks.messages import frame_faults
 from driftwatch.checks.sources import item
-from driftwatch.evidence import Exchange
+from driftwatch.evidence import Exchange, Missing, Replicas
 from driftwatch.model import Depth, Era, Json, Severity, position
 
 _PRERELEASE = frozenset({-32001, -32003, -32004})
@@ -37,11 +38,13 @@ _TOOL_ERRORS_SINCE = "2025-11-25"
     eras=(Era.MODERN, Era.LEGACY),
 )
 def unknown_method(
+    *,
     unknown_method: Exchange,
     opening: Exchange,
     era: Era,
-    session: bool,  # noqa: FBT001 - a part's name
+    session: bool,
     acknowledgement: Exchange | None,
+    replicas: Replicas | Missing,
 ) -> Verdict:
     """A request with a method that nobody has: JSON-RPC error -32601, since 2026-07-28 with HTTP 404.
 
@@ -57,7 +60,8 @@ def unknown_method(
     if silence is not None:
         return silence
     status = HTTPStatus.NOT_FOUND if era is Era.MODERN else None
-    return _refusal(unknown_method, opening, "the method", METHOD_NOT_FOUND, status)
+    found = list(_refusal(unknown_method, opening, "the method", METHOD_NOT_FOUND, status))
+    return (found and stray(era, replicas)) or found
 
 
 @check(
@@ -69,7 +73,9 @@ def unknown_method(
     eras=(Era.MODERN,),
     since_revision="2026-07-28",
 )
-def header_mismatch(header_mismatch: Exchange, opening: Exchange) -> Verdict:
+def header_mismatch(
+    header_mismatch: Exchange, opening: Exchange, era: Era, replicas: Replicas | Missing
+) -> Verdict:
     """A server/discover whose `Mcp-Method` header says tools/list: HTTP 400 with error -32020.
 
     Why it matters:
@@ -83,7 +89,8 @@ def header_mismatch(header_mismatch: Exchange, opening: Exchange) -> Verdict:
     silence = unheard(header_mismatch)
     if silence is not None:
         return silence
-    return _refusal(header_mismatch, opening, "the header", HEADER_MISMATCH, HTTPStatus.BAD_REQUEST)
+    found = list(_refusal(header_mismatch, opening, "the header", HEADER_MISMATCH, HTTPStatus.BAD_REQUEST))
+    return (found and stray(era, replicas)) or found
 
 
 @check(
@@ -95,7 +102,9 @@ def header_mismatch(header_mismatch: Exchange, opening: Exchange) -> Verdict:
     eras=(Era.MODERN,),
     since_revision="2026-07-28",
 )
-def unsupported_version(unsupported_version: Exchange, opening: Exchange) -> Verdict:
+def unsupported_version(
+    unsupported_version: Exchange, opening: Exchange, era: Era, replicas: Replicas | Missing
+) -> Verdict:
     """A server/discover at revision 2099-01-01: HTTP 400, error -32022, and the supported revisions in it.
 
     Why it matters:
@@ -113,7 +122,8 @@ def unsupported_version(unsupported_version: Exchange, opening: Exchange) -> Ver
     found = list(
         _refusal(unsupported_version, opening, "the revision", UNSUPPORTED_VERSION, HTTPStatus.BAD_REQUEST)
     )
-    return found or _versions(unsupported_version)
+    found = found or list(_versions(unsupported_version))
+    return (found and stray(era, replicas)) or found
 
 
 @check(

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
+from driftwatch.checks.answers import SERVER_ERROR
 from driftwatch.checks.base import Found, Verdict, Verified, check, count
 from driftwatch.checks.sources import item
-from driftwatch.checks.transport import SERVER_ERRORS
 from driftwatch.evidence import Burst
 from driftwatch.model import Depth, Severity
 
@@ -58,7 +58,7 @@ def _faults(burst: Burst) -> Iterator[Found]:
     hangs = broken.pop("timeout", 0) + broken.pop("deadline", 0)
     if hangs:
         yield _found(burst, "hang", "A request of the burst got no answer in time.", Severity.WILL_BREAK)
-    if _count(burst, SERVER_ERRORS, SERVER_ERRORS + 100):
+    if _count(burst, SERVER_ERROR.start, SERVER_ERROR.stop):
         message = "The burst was answered with server errors instead of a refusal."
         yield _found(burst, "server-error", message, Severity.WILL_BREAK)
     if broken:
@@ -68,7 +68,7 @@ def _faults(burst: Burst) -> Iterator[Found]:
     if limited > burst.retry_after:
         message = "Requests were refused without Retry-After: clients cannot know when to come back."
         yield _found(burst, "no-retry-after", message, None)
-    others = _count(burst, _REFUSALS, SERVER_ERRORS) - limited
+    others = _count(burst, _REFUSALS, SERVER_ERROR.start) - limited
     if others or burst.errors:
         message = "Requests were refused in a way that does not say that they were too many."
         yield _found(burst, "unclear-refusal", message, None)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from http import HTTPStatus
 
 from driftwatch.checks import replies
-from driftwatch.checks.answers import answered, ok, unheard, unkept
+from driftwatch.checks.answers import SERVER_ERROR, answered, ok, stray, unheard, unkept
 from driftwatch.checks.base import (
     NOT_APPLICABLE,
     Explained,
@@ -17,11 +17,9 @@ from driftwatch.checks.base import (
 )
 from driftwatch.checks.replies import EVENT_STREAM, MEDIA_TYPES, REFUSED_ACCEPT
 from driftwatch.checks.sources import OWN, item, rule
-from driftwatch.evidence import ANONYMOUS, Exchange, Missing, Opening, Outcome, Surface, is_bot_page
+from driftwatch.evidence import ANONYMOUS, Exchange, Missing, Opening, Outcome, Replicas, Surface, is_bot_page
 from driftwatch.model import Depth, Era, Severity, position
 
-SERVER_ERRORS = 500
-"""Where that range of statuses begins."""
 SHUT_STATUSES = frozenset({401, 403, 429, 451})
 """Statuses of a closed door: they say nothing about what is behind it."""
 
@@ -291,7 +289,9 @@ def get(
     depth=Depth.FULL,
     eras=(Era.MODERN, Era.LEGACY),
 )
-def accept_json_only(json_only: Exchange, opening: Exchange) -> Verdict:
+def accept_json_only(
+    json_only: Exchange, opening: Exchange, era: Era, replicas: Replicas | Missing
+) -> Verdict:
     """The first request with `Accept: application/json`: answered, or refused with 406 and a reason.
 
     Why it matters:
@@ -302,7 +302,7 @@ def accept_json_only(json_only: Exchange, opening: Exchange) -> Verdict:
         Answer with JSON, or let the body of the 406 say that `text/event-stream` is missing in Accept. Some
         SDKs refuse with an empty body: a newer release, or JSON replies switched on, changes that.
     """
-    silence = unheard(json_only)
+    silence = unheard(json_only) or (None if ok(json_only) else stray(era, replicas))
     if silence is not None:
         return silence
     if ok(json_only) and json_only.media_type == opening.media_type not in MEDIA_TYPES:
@@ -385,7 +385,7 @@ def _is_behind_the_door(exchange: Exchange) -> bool:
     status = exchange.status
     if status is None or is_bot_page(exchange):
         return False
-    return status < SERVER_ERRORS and status not in SHUT_STATUSES
+    return status < SERVER_ERROR.start and status not in SHUT_STATUSES
 
 
 def _is_empty(reply: Exchange) -> bool:

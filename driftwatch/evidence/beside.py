@@ -161,6 +161,10 @@ class Replicas:
         """The instances, each with the era in which it showed this."""
         return tuple((one.other_era or self.era, one) for one in self.instances)
 
+    def refused(self, era: Era) -> bool:
+        """Whether any of them was told that this era is not spoken."""
+        return any(one.era is era and one.revision is None for one in self.greetings)
+
     @property
     def incomplete(self) -> bool:
         """Whether a list of the server's first era was asked for and not read to its end."""

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from driftwatch.evidence import Exchange, Remark
+from driftwatch.evidence import Exchange, Greeting, Remark, Replicas
 from driftwatch.model import Era, Json, Result, State
 from tests.checks.factories import answered, evidence, exchange, fault, judged, refused, surface
 
@@ -46,6 +46,32 @@ def test_since_2026_an_unknown_method_gets_404_and_its_code(reply: Exchange, cod
     result = unknown(reply)
     assert (result.state, result.code) == (State.FAILED, code)
     assert result.findings[0].expected == "HTTP 404, error -32601"
+
+
+@pytest.mark.parametrize(
+    ("check", "part", "right"),
+    [
+        ("errors/unknown-method", "unknown_method", refused(UNKNOWN, 404, -32601)),
+        ("errors/header-mismatch", "header_mismatch", refused("server/discover", 400, -32020)),
+        ("errors/unsupported-version", "unsupported_version", None),
+        ("transport/accept-json-only", "json_only", answered("server/discover")),
+    ],
+)
+def test_while_instances_without_the_era_take_turns_nobody_knows_who_refused(
+    check: str, part: str, right: Exchange | None
+) -> None:
+    refused_era = Greeting(era=MODERN, revision=None, said="HTTP 400")
+    further = Replicas(era=MODERN, instances=(), unanswered=(), greetings=(refused_era,))
+    older = refused("server/discover", 400, -32600)
+    result = judged(check, evidence(surface(MODERN, **{part: older}), replicas=further))
+    assert (result.state, result.code, result.cause) == (State.NOT_CHECKED, "eras-differ", "release/replicas")
+    result = judged(check, evidence(surface(MODERN, **{part: older})))
+    assert result.state in {State.FAILED, State.OBSERVED_RISK}
+    if right is not None:
+        assert (
+            judged(check, evidence(surface(MODERN, **{part: right}), replicas=further)).state
+            is State.VERIFIED
+        )
 
 
 def test_each_era_is_judged_by_its_own_rule() -> None:
