@@ -19,6 +19,8 @@ Fields = list[tuple[str, str]]
 _VALUE = r"(?:[\x21-\x7e\x80-\xff](?:[\t\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff])?)?"
 _FIELD = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+: " + _VALUE + r"\r\n"
 _HEAD = re.compile(r"[A-Z]+ [\x21-\x7e]+ HTTP/1\.1\r\n(?:" + _FIELD + r")*\r\n")
+_HTTP2_SETTINGS = re.compile(rb"\x00..\x04.\x00{4}", re.DOTALL)
+"""The head of the frame with which a server of HTTP/2 begins (RFC 9113, section 3.4)."""
 _HTTP = b"HTTP/"
 _QUOTED = 40
 _NODE_HEADERS = 16 * 1024
@@ -146,6 +148,8 @@ class ReplyParser:
     def _beginning(self) -> str:
         if self._begins.startswith((b"\x15\x03", b"\x16\x03")):
             return "the port speaks TLS"
+        if _HTTP2_SETTINGS.match(self._begins):
+            return "the port speaks HTTP/2 alone, and most clients of MCP speak HTTP/1.1"
         return f"the reply begins with {self._begins!r}"
 
     @property

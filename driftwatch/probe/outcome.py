@@ -145,7 +145,18 @@ def conclude(openings: Sequence[Opening]) -> Outcome:
     message = found.message
     if any(opening.era is Era.HTTP_SSE and opening.exchange is deciding for opening in openings):
         message = f"at {urlsplit(deciding.url).path}, which a stream of HTTP+SSE named: {message}"
+    elif (unusable := _stream_fault(openings)) is not None:
+        message += f"; GET opens an event stream, but {unusable}"
     return Outcome(code=found.code, message=message, status=found.status, reachable=answered)
+
+
+def _stream_fault(openings: Sequence[Opening]) -> str | None:
+    """Why the stream that GET opened is none of the old transport's; None where it opened none."""
+    for opening in openings:
+        got = opening.attempts[0]
+        if opening.era is Era.HTTP_SSE and eras.ok(got) and got.media_type == "text/event-stream":
+            return got.fault.message if got.fault is not None else None
+    return None
 
 
 _SPOKEN = {

@@ -205,6 +205,14 @@ def test_unreadable_json_is_named_with_its_fault() -> None:
     assert (found.code, found.message) == ("not-mcp", "HTTP 200, but no JSON at offset 7")
 
 
+def test_a_stream_that_is_not_the_old_transports_is_told_beside_the_refusal() -> None:
+    fault = Fault(code="address", phase="message", message="the endpoint event names another origin")
+    got = exchange(200, headers=(("content-type", "text/event-stream"),), fault=fault)
+    found = outcome.conclude([opening(exchange(405)), opening(got, era=Era.HTTP_SSE)])
+    assert found.code == "http-4xx"
+    assert found.message.endswith("; GET opens an event stream, but the endpoint event names another origin")
+
+
 @pytest.mark.parametrize(
     ("supported", "said"),
     [(["2099-01-01"], "no revision in common: the server lists 2099-01-01"), (["2025-06-18"], "-32022")],

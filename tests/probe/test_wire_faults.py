@@ -53,6 +53,10 @@ BROKEN = {
     "garbage": ([b"\x00\x01\x02\x03 garbage"], "protocol", "headers", r"begins with b'\x00\x01"),
     "another-protocol": ([b"SSH-2.0-OpenSSH_9.9\r\n"], "protocol", "headers", "begins with b'SSH-2.0"),
     "http-0.9": ([b"<html>hello</html>"], "protocol", "headers", "not HTTP"),
+    "http-2-alone": (
+        [b"\x00\x00\x06\x04\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x80"],
+        *("protocol", "headers", "not HTTP: the port speaks HTTP/2 alone"),
+    ),
     "leading-blank-line": ([b"\r\n" + http(ANSWER)], "protocol", "headers", "not HTTP"),
     "tls": ([b"\x15\x03\x01\x00\x02\x02\x0a"], "protocol", "headers", "the port speaks TLS"),
     "garbage-status-line": (
