@@ -92,6 +92,20 @@ def unkept(answer: Exchange, acknowledgement: Exchange | None) -> NotChecked | N
     return NotChecked(reason, "session-lost", "mcp/initialized-ack")
 
 
+def unchallenged(exchange: Exchange) -> bool:
+    """Whether it is a server's 401 that asks for no credential.
+
+    Where the same request was answered but for one thing, such as its Origin, it is about that.
+    """
+    bare = exchange.status == HTTPStatus.UNAUTHORIZED and exchange.header("www-authenticate") is None
+    return bare and access_gate(exchange) is None
+
+
+def outlived(session_ended: Exchange | None) -> bool:
+    """Whether a session lived until DELETE ended it: what was asked before found it alive."""
+    return session_ended is not None and ok(session_ended)
+
+
 def has_other_id(exchange: Exchange) -> bool:
     """Whether the message that came carries the id of no request that it could answer."""
     return any(remark.code == "id-wrong" for remark in exchange.remarks)

@@ -12,6 +12,7 @@ from driftwatch.checks.answers import (
     error_code,
     has_other_id,
     ok,
+    outlived,
     stray,
     supported_revisions,
     unheard,
@@ -43,6 +44,7 @@ def unknown_method(
     opening: Exchange,
     era: Era,
     session: bool,
+    session_ended: Exchange | None,
     acknowledgement: Exchange | None,
     replicas: Replicas | Missing,
 ) -> Verdict:
@@ -56,7 +58,8 @@ def unknown_method(
         Answer -32601 in a JSON-RPC error object, with HTTP 404 to requests of 2026-07-28. Look at routers and
         frameworks that answer an unknown path or method themselves, without a body.
     """
-    silence = unkept(unknown_method, acknowledgement) or unheard(unknown_method, within_session=session)
+    mortal = session and not outlived(session_ended)
+    silence = unkept(unknown_method, acknowledgement) or unheard(unknown_method, within_session=mortal)
     if silence is not None:
         return silence
     status = HTTPStatus.NOT_FOUND if era is Era.MODERN else None

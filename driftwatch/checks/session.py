@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from http import HTTPStatus
 
-from driftwatch.checks.answers import METHOD_NOT_FOUND, answered, error_code, ok, unheard
+from driftwatch.checks.answers import METHOD_NOT_FOUND, answered, error_code, ok, unchallenged, unheard
 from driftwatch.checks.base import Found, NotChecked, Verdict, Verified, check
 from driftwatch.checks.replies import MEDIA_TYPES
 from driftwatch.checks.sources import item
-from driftwatch.evidence import Exchange, Listing, Missing, Opening, access_gate
+from driftwatch.evidence import Exchange, Listing, Missing, Opening
 from driftwatch.model import Depth, Era, Severity
 
 _REPEATED = frozenset({"redirected", "json-only"})
@@ -120,9 +120,7 @@ def _is_about_the_session(after_end: Exchange, listing: Listing | Missing) -> bo
 
     An SDK answers unknown sessions so. A token that expired just then would come with a challenge.
     """
-    served = isinstance(listing, Listing) and listing.complete
-    bare = after_end.status == HTTPStatus.UNAUTHORIZED and after_end.header("www-authenticate") is None
-    return served and bare and access_gate(after_end) is None
+    return isinstance(listing, Listing) and listing.complete and unchallenged(after_end)
 
 
 def _is_message(reply: Exchange) -> bool:

@@ -9,6 +9,7 @@ from driftwatch.checks.answers import (
     answered,
     error_code,
     ok,
+    outlived,
     unheard,
     unkept,
 )
@@ -110,7 +111,11 @@ def pagination(
     depth=Depth.FULL,
     eras=(Era.MODERN, Era.LEGACY),
 )
-def invalid_cursor(invalid_cursor: Exchange, session: bool) -> Verdict:  # noqa: FBT001 - a part's name
+def invalid_cursor(
+    invalid_cursor: Exchange,
+    session: bool,  # noqa: FBT001 - a part's name
+    session_ended: Exchange | None,
+) -> Verdict:
     """A tools/list with a made-up cursor, where the server issues some: JSON-RPC error -32602.
 
     It is not asked of a server whose list fits one page: such servers do not look at cursors at all.
@@ -123,7 +128,7 @@ def invalid_cursor(invalid_cursor: Exchange, session: bool) -> Verdict:  # noqa:
     How to fix it:
         Check a cursor before it is used, and answer -32602 to one that cannot be read.
     """
-    silence = unheard(invalid_cursor, within_session=session)
+    silence = unheard(invalid_cursor, within_session=session and not outlived(session_ended))
     if silence is not None:
         return silence
     if error_code(invalid_cursor) == INVALID_PARAMS:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from http import HTTPStatus
 
 from driftwatch.checks import replies
-from driftwatch.checks.answers import SERVER_ERROR, answered, ok, stray, unheard, unkept
+from driftwatch.checks.answers import SERVER_ERROR, answered, ok, stray, unchallenged, unheard, unkept
 from driftwatch.checks.base import (
     NOT_APPLICABLE,
     Explained,
@@ -342,7 +342,7 @@ def origin(foreign_origin: Exchange, revision: str) -> Verdict:
     """
     if foreign_origin.status == HTTPStatus.FORBIDDEN:
         return ()
-    silence = unheard(foreign_origin)
+    silence = None if unchallenged(foreign_origin) else unheard(foreign_origin)
     if silence is not None:
         return silence
     accepted = ok(foreign_origin) and foreign_origin.error is None

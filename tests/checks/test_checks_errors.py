@@ -102,6 +102,8 @@ def test_a_session_that_was_lost_meanwhile_is_no_wrong_refusal() -> None:
     lost = refused(UNKNOWN, 404, -32600)
     assert unknown(lost, LEGACY, session=True).code == "session-lost"
     assert unknown(lost, LEGACY).code == "wrong-code"
+    ended = exchange("DELETE", status=200)
+    assert unknown(lost, LEGACY, session=True, session_ended=ended).code == "wrong-code"
 
 
 def mismatch(reply: Exchange) -> Result:

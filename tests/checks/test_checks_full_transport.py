@@ -154,7 +154,10 @@ def test_a_foreign_origin_that_is_served_is_failed_in_every_revision(revision: s
     assert (result.state, result.code) == (State.FAILED, "accepted")
 
 
-@pytest.mark.parametrize("reply", [refused("initialize", 400), refused("initialize", 200, -32600)])
+@pytest.mark.parametrize(
+    "reply",
+    [refused("initialize", 400), refused("initialize", 401), refused("initialize", 200, -32600)],
+)
 def test_another_refusal_is_failed_since_the_status_is_named(reply: Exchange) -> None:
     assert (origin(reply).state, origin(reply).code) == (State.FAILED, "not-403")
     older = origin(reply, "2025-06-18")
@@ -164,7 +167,7 @@ def test_another_refusal_is_failed_since_the_status_is_named(reply: Exchange) ->
 @pytest.mark.parametrize(
     ("reply", "code"),
     [
-        (refused("initialize", 401), "auth"),
+        (exchange("initialize", 401, headers=(("www-authenticate", "Bearer"),)), "auth"),
         (refused("initialize", 503), "http-5xx"),
         (exchange("initialize", None, fault=fault("reset")), "reset"),
         (Missing("the server is declared to accept every Origin (origin)", "declared-open"), "declared-open"),

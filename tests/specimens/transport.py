@@ -237,10 +237,10 @@ ORIGINS = (
     ),
     one(
         "origin-401",
-        "a foreign Origin is asked for credentials",
+        "a foreign Origin is refused with 401",
         when(_is_foreign, status(401)),
         "transport/origin",
-        (NOT_CHECKED, "auth"),
+        (FAILED, "not-403"),
     ),
 )
 
