@@ -274,7 +274,9 @@ class Lane:
         elif settlement.next_attempt_at is None and settlement.outcome is not DeliveryOutcome.SENT:
             if claim.trial:  # whoever asked for it is told
                 return
-            event = _dead(claim, settlement, self._rule)
+            # With no other channel it is told here, once this one takes messages again.
+            only = len(self._rules) == 1 and settlement.outcome is not DeliveryOutcome.REJECTED
+            event = _dead(claim, settlement, self._rule, only=only)
             tx.record_event(
                 event, plan([event], self._rules, (), now=settlement.at, group_wait=self._group_wait)
             )
@@ -302,7 +304,7 @@ def _backoff(attempts: int, jitter: float) -> timedelta:
     return min(LONGEST_RETRY, doubled) * (0.8 + 0.4 * jitter)
 
 
-def _dead(claim: ClaimedMessage, settlement: Settlement, rule: ChannelRule) -> Event:
+def _dead(claim: ClaimedMessage, settlement: Settlement, rule: ChannelRule, *, only: bool) -> Event:
     message = claim.message
     return Event(
         id=str(uuid.uuid5(NAMESPACE, f"dead\n{message.id}\n{claim.attempts}")),
@@ -320,5 +322,6 @@ def _dead(claim: ClaimedMessage, settlement: Settlement, rule: ChannelRule) -> E
             "attempts": claim.attempts,
             "error": settlement.error,
             "created_at": message.created_at.isoformat(),
+            "only": only,
         },
     )

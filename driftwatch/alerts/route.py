@@ -45,13 +45,13 @@ class ChannelRule:
         """Whether an event about a server with these tags belongs into the channel.
 
         Events about driftwatch itself belong into every channel, except that a dead delivery is told through
-        the others, and a test goes where it was asked for, whatever the filters say.
+        the others, where there are any, and a test goes where it was asked for, whatever the filters say.
         """
         named = event.details.get("channel")
         if event.kind is EventKind.TEST:
             return named is None or named == self.name
         if event.kind is EventKind.DELIVERY_DEAD and named == self.name:
-            return False
+            return event.details.get("only") is True
         if event.level.rank < self.min_level.rank:
             return False
         return event.server is None or not self.tags or not set(self.tags).isdisjoint(tags)

@@ -176,6 +176,22 @@ async def test_after_72_hours_a_message_is_dead_and_the_other_channels_hear_of_i
     assert "The last error: connection refused" in two.sender.sent[1]["body"]
 
 
+async def test_the_only_channel_is_told_what_was_given_up_when_it_takes_messages_again(
+    house: House, event: Any
+) -> None:
+    house.sender.answers = [FAILED] * 75
+    house.tell(event(EventKind.CHANGE))
+    for _ in range(73):
+        await house.after(timedelta(hours=1))
+    (dead,) = house.store.messages(MessageStatus.DEAD)
+    house.sender.answers, before = [SENT], len(house.sender.sent)
+    await house.after(WAIT)
+    assert house.titles[before:] == ["a message was given up while this channel took none"]
+    told = house.sender.sent[-1]["body"]
+    assert "It said: [driftwatch] api-prod: down - connection refused" in told
+    assert f"Fix: `driftwatch outbox retry {dead.message.id[:8]}` sends it after all." in told
+
+
 async def test_a_dead_message_lets_the_next_one_pass(house: House, event: Any) -> None:
     house.sender.answers = [(DeliveryOutcome.REJECTED, "no such service"), SENT]
     house.tell(event(EventKind.CHANGE))

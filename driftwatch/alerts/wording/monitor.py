@@ -100,14 +100,20 @@ def delivery_dead(event: Event, voice: Voice) -> Note:
     if details.get("error"):
         lines.append(f"The last error: {foreign(str(details['error']), 200)}")
     created = time_of(details.get("created_at"))
+    phrase = f"channel {channel} takes no messages"
+    fix = f"Correct the channel's URL or its service, then try `{voice.command('notify test')}`."
+    if details.get("only"):
+        phrase = "a message was given up while this channel took none"
+        again = voice.command(f"outbox retry {label(str(details.get('message')))[:8]}")
+        fix = f"`{again}` sends it after all."
     tried = count(attempts, "attempt") if isinstance(attempts, int) else "several attempts"
     return Note(
         server=event.server,
         level=event.level,
-        phrase=f"channel {channel} takes no messages",
+        phrase=phrase,
         tally="delivery failed",
         lines=(*lines, f"Given up after {tried}{f' since {voice.at(created)}' if created else ''}."),
-        fix=f"Correct the channel's URL or its service, then try `{voice.command('notify test')}`.",
+        fix=fix,
     )
 
 
