@@ -84,6 +84,7 @@ class CertificateDates:
                 policy=watched.transitions,
                 now=now,
                 expiry_is_told=_answers(memory),
+                since=memory.certificate_since,
             )
             # The end of a certificate that a probe will meet is left to that probe.
             if event is None and _answers(memory):

@@ -68,12 +68,13 @@ def remind(
     now: datetime,
     run: str | None = None,
     expiry_is_told: bool = False,
+    since: datetime | None = None,
 ) -> Noted:
     """The reminder that is due for a leaf: the closest threshold that it has crossed, once.
 
     Looser ones that were crossed with it are noted as superseded. Once a newer certificate has come, only
     what is urgent is told, and if that was told before, once more: an instance was left with the old one.
-    ``expiry_is_told`` leaves the end itself to somebody else.
+    ``expiry_is_told`` leaves the end itself to somebody else; ``since`` this time no other leaf was shown.
     """
     reached = crossed(leaf, policy, now)
     if not reached:
@@ -108,6 +109,7 @@ def remind(
                 "issuer": leaf.issuer,
                 "subject_alt_names": list(leaf.subject_alt_names),
                 "newer_not_after": max(item.not_after for item in newer).isoformat() if newer else None,
+                "newer_is_gone": since is not None and now - since >= OUT_OF_SIGHT_AGAIN,
             },
         )
     return event, tuple(_notice(leaf, days, now, event if days == mark else None) for days in fresh)
@@ -264,6 +266,7 @@ def observe_certificate(ledger: Ledger, *, dates: bool) -> None:
             now=ledger.now,
             run=ledger.run,
             expiry_is_told=fails,
+            since=since,
         )
         ledger.noted(notices, event)
 

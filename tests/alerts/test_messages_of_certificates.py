@@ -75,6 +75,24 @@ dw:1fdf6801
     )
 
 
+def test_a_reminder_of_a_certificate_whose_successor_was_taken_back(event: Any, message: Message) -> None:
+    told = message(
+        event(
+            EventKind.TLS_REMINDER,
+            not_after=(NOON + timedelta(days=2)).isoformat(),
+            newer_not_after=(NOON + timedelta(days=80)).isoformat(),
+            newer_is_gone=True,
+        )
+    )
+    assert told.startswith(
+        "[driftwatch] api-prod: certificate ends in 2 days, after a newer one was taken back\n"
+    )
+    assert (
+        "A newer one, until 2027-01-21 12:00 UTC (13:00 Europe/Berlin), had come and has not been seen for a day."
+        in told
+    )
+
+
 def test_a_reminder_of_a_certificate_whose_successor_is_there_already(event: Any, message: Message) -> None:
     told = event(
         EventKind.TLS_REMINDER,

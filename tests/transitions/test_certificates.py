@@ -170,6 +170,19 @@ class TestRenewals:
         assert urgent.details["newer_not_after"] == (START + 100 * DAY).isoformat()
         assert len(timeline.of(EventKind.TLS_RENEWED)) == 2  # one of them is history: before the reminder
 
+    @pytest.mark.parametrize(("back_for", "gone"), [(6 * DAY, True), (2 * HOUR, False)])
+    def test_a_renewal_that_was_taken_back_is_no_instance_that_was_left_behind(
+        self, back_for: timedelta, *, gone: bool
+    ) -> None:
+        timeline, reminded = Timeline(), START + 7 * DAY
+        old, new = showing("old", 10), showing("new", 90)
+        taken_back = reminded - back_for
+        timeline.run(8 * DAY, lambda now: new if taken_back - HOUR <= now < taken_back else old)
+        urgent = timeline.of(EventKind.TLS_REMINDER)[-1]
+        assert urgent.details["threshold_days"] == 3
+        assert urgent.details["newer_not_after"] == (START + 90 * DAY).isoformat()
+        assert urgent.details["newer_is_gone"] is gone
+
 
 class TestAnInstanceThatWasNotRenewed:
     """What is known of two instances, one with the old certificate and one with the new."""

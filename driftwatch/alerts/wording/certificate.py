@@ -19,8 +19,13 @@ def reminder(event: Event, voice: Voice) -> Note:
     lines = [f"The certificate {_ends(ends, event.at, voice)}."]
     if issuer:
         lines.append(f"Issued by {foreign(str(issuer), 120)}" + (f", for {_names(names)}." if names else "."))
-    newer = time_of(details.get("newer_not_after"))
-    if newer:
+    newer, gone = time_of(details.get("newer_not_after")), details.get("newer_is_gone") is True
+    beside = ""
+    if newer and gone:
+        beside = ", after a newer one was taken back"
+        lines.append(f"A newer one, until {voice.at(newer)}, had come and has not been seen for a day.")
+    elif newer:
+        beside = ", beside a newer one"
         digest = f" (sha256 {str(details['leaf_sha256'])[:12]})" if details.get("leaf_sha256") else ""
         lines.append(
             f"2 certificates are served: this one{digest}, and a newer one until {voice.at(newer)}. "
@@ -29,7 +34,7 @@ def reminder(event: Event, voice: Voice) -> Note:
     return Note(
         server=event.server,
         level=event.level,
-        phrase=f"certificate {left}{', beside a newer one' if newer else ''}",
+        phrase=f"certificate {left}{beside}",
         tally="certificate ending" if ends is None or ends > event.at else "certificate expired",
         lines=tuple(lines),
         affected="every client, from that moment" if ends is None or ends > event.at else "every client",
