@@ -131,7 +131,7 @@ def redirect(
 def content_type(
     openings: tuple[Opening, ...] | Missing, surfaces: tuple[Surface, ...], outcome: Outcome
 ) -> Verdict:
-    """The Content-Type of every answer: to server/discover or initialize, and to each page of tools/list.
+    """The Content-Type of every answer: to server/discover or initialize, and to each page of a list.
 
     The first media type of the header decides; parameters such as a charset, and upper or lower case, do not.
     A page of the bot protection in front is no answer.
@@ -149,7 +149,7 @@ def content_type(
     heard = [(opening.era, opening.exchange) for opening in _judged(openings)]
     # Over HTTP+SSE the reply to a POST is a mere receipt.
     streamable = [surface for surface in surfaces if surface.era is not Era.HTTP_SSE]
-    heard += [(surface.era, reply) for surface in streamable for reply in surface.exchanges]
+    heard += [(surface.era, reply) for surface in streamable for reply in surface.answers]
     successes = [(era, reply) for era, reply in heard if ok(reply) and not _is_empty(reply)]
     if outcome.code in _SHUT or not successes:
         return _no_reply(outcome)

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from driftwatch.evidence import Exchange
+from driftwatch.evidence import Exchange, FurtherList
 from driftwatch.model import Era, Severity, State
 from tests.checks.factories import (
     BOTH_TYPES,
@@ -190,6 +190,16 @@ def test_any_other_content_type_is_failed_and_quoted(content_type: str | None, c
     assert (result.state, result.code) == (State.FAILED, code)
     assert content_type is None or content_type in result.findings[0].measured
     assert result.findings[0].era is Era.LEGACY
+
+
+def test_a_list_beside_the_tools_is_read_by_its_type_too() -> None:
+    page = exchange("prompts/list", content_type="text/html", fault=fault("json"))
+    further = FurtherList(kind="prompts", listing=broken("json", exchanges=(page,)))
+    seen = evidence(surface(Era.LEGACY, further=(further,)))
+    result = judged("transport/content-type", seen)
+    assert (result.state, result.code) == (State.FAILED, "html")
+    assert "prompts/list" in result.findings[0].message
+    assert judged("mcp/message-text", seen).cause == "transport/content-type"
 
 
 def test_a_web_page_in_the_place_of_an_endpoint_is_named_as_such() -> None:
