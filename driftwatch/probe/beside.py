@@ -31,6 +31,8 @@ class Beside:
     resolver: Resolver
     credential: Credential | None
     marker: str
+    provoked: str | None
+    """What was asked last of all that is wrong on purpose."""
     shut_out: Missing | None
     """Why nothing more is asked of a server that has stopped answering."""
     ends: float
@@ -65,7 +67,13 @@ class Beside:
         openings = () if isinstance(evidence.openings, Missing) else evidence.openings
         turned = crc32(evidence.taken_at.isoformat().encode()) % 2 == 1
         return await replicas.look(
-            self.door, evidence.surfaces, openings, limits, ends=self.ends, turned=turned
+            self.door,
+            evidence.surfaces,
+            openings,
+            limits,
+            ends=self.ends,
+            turned=turned,
+            provoked=self.provoked,
         )
 
     # What nobody configured is no consequence of anything else.

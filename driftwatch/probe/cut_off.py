@@ -12,7 +12,7 @@ from driftwatch.probe.dialogue import Dialogue
 PATIENCE_S = 10.0
 """How long the plain request that settles it may take."""
 
-_SHUT = frozenset({"reset", "refused", "timeout", "unreachable", "forbidden"})
+SHUT = frozenset({"reset", "refused", "timeout", "unreachable", "forbidden"})
 """How a firewall treats an address that it has had enough of. It does not speak JSON-RPC."""
 
 
@@ -31,13 +31,18 @@ async def note(
     provoked = " and ".join(filter(None, (dialogue.provoked, wrong)))
     if not provoked or dialogue.shut_out is not None or not _is_shut(await ask()):
         return
+    dialogue.shut_out = shut_out(provoked)
+
+
+def shut_out(provoked: str) -> Missing:
+    """Why nothing is seen of a server that stopped answering after these requests."""
     reason = (
         f"the server stopped answering after {provoked}; if a firewall did that, let the monitor through or "
         "set negative_probes = false"
     )
-    dialogue.shut_out = Missing(reason, "shut-out")
+    return Missing(reason, "shut-out")
 
 
 def _is_shut(exchange: Exchange) -> bool:
     refusal = outcome.blocked(exchange)
-    return refusal is not None and refusal.code in _SHUT and exchange.answer is None
+    return refusal is not None and refusal.code in SHUT and exchange.answer is None

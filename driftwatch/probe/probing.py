@@ -118,6 +118,7 @@ class _Probe:
         self._credential = credential
         self._url = target.url
         self._ends = asyncio.get_running_loop().time()
+        self._provoked: str | None = None
         self._shut_out: Missing | None = None
         marked = target.log_files and depth is Depth.FULL
         self._marker = marker() if marked else ""
@@ -146,7 +147,8 @@ class _Probe:
                 )
             finally:
                 late = await end_sessions(dialogue, self._wire)
-        self._url, self._ends, self._shut_out = dialogue.url, dialogue.ends, dialogue.shut_out
+        self._url, self._ends = dialogue.url, dialogue.ends
+        self._provoked, self._shut_out = dialogue.provoked, dialogue.shut_out
         found = outcome.conclude(seen.openings)
         return _evidence(
             target,
@@ -176,6 +178,7 @@ class _Probe:
             resolver=resolver,
             credential=self._credential,
             marker=self._marker,
+            provoked=self._provoked,
             shut_out=self._shut_out,
             ends=self._ends,
         )

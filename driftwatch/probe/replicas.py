@@ -16,6 +16,7 @@ from driftwatch.evidence import (
 )
 from driftwatch.model import Era, Json
 from driftwatch.probe import eras, outcome
+from driftwatch.probe.cut_off import SHUT, shut_out
 from driftwatch.probe.dialogue import Dialogue, Opened
 from driftwatch.probe.farewell import FAREWELL_S
 from driftwatch.probe.further import ERAS, OTHER_ERA, Begun, Door, begin, greet, refusal, settled
@@ -50,13 +51,15 @@ async def look(
     *,
     ends: float,
     turned: bool = False,
+    provoked: str | None = None,
 ) -> Replicas | Missing:
     """Begin anew on ``CONNECTIONS`` connections one after the other, and ask in both eras what fits.
 
     Where one era is spoken, the other is asked for, unless the probe itself was left in doubt about it. Ends
     at ``ends`` of the event loop's clock, give or take a farewell. The first connection begins with the
     server's first era, or with the other one if ``turned``: an instance that is met by every second
-    connection is to be asked everything in the course of a few probes.
+    connection is to be asked everything in the course of a few probes. ``provoked`` names what was asked
+    before that is wrong on purpose: where every connection is turned away then, the probe was shut out.
     """
     if surfaces[0].era not in ERAS:
         return OLD_TRANSPORT
@@ -71,7 +74,7 @@ async def look(
         seen.connections += 1
         async with door.dialogue(narrow) as dialogue:
             await seen.visit(dialogue, last=seen.connections == CONNECTIONS)
-    return seen.replicas()
+    return seen.replicas(provoked)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -204,13 +207,15 @@ class _Look:
             if not isinstance(again, Missing):
                 self.instances[number] = replace(self.instances[number], tools=again)
 
-    def replicas(self) -> Replicas | Missing:
+    def replicas(self, provoked: str | None) -> Replicas | Missing:
         """All of it."""
         # A server error to all of them is as likely a limit that this very probe has reached.
         silent = not self.instances and not self.greetings
         if silent and all(one.code == "http-5xx" for one in self.broken):
             reason = (self.unanswered or [one.reason for one in self.broken])[0]
             return Missing(f"no further connection was answered: {reason}", "no-reply")
+        if silent and provoked and not self.unanswered and all(one.code in SHUT for one in self.broken):
+            return shut_out(provoked)
         return Replicas(
             era=self.era,
             instances=tuple(self.instances),

@@ -66,6 +66,13 @@ def _firewalls(kind: str, answer: Answer) -> Iterable[Specimen]:
 
 
 FIREWALLS = (
+    Specimen(
+        name="firewall-late",
+        deviation="no connection is taken any more, once everything was asked on the first one",
+        make=lambda: Mcp(legacy=False, greet=lambda number: (RESET,) if number > 1 else ()),
+        eras=(Era.MODERN,),
+        expect={**MODERN_ONLY, "release/replicas": SHUT_OUT},
+    ),
     *_firewalls("reset", Answer(cut=True)),
     *_firewalls("403", Answer(status=403)),
     Specimen(
