@@ -126,3 +126,24 @@ async def test_servers_that_go_up_and_down_do_not_hurry_each_other_all_the_time(
         desk.down = set()
         await desk.probe("one", "two", "third")
     assert hurried == [{"two", "third"}] + [set()] * 9
+
+
+FLEET = {name: f"https://{name}.example/mcp" for name in ("one", "two", "three", "four", "five")}
+
+
+async def test_when_several_hosts_go_down_or_come_back_everybody_is_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(globals(), "URLS", FLEET)
+    with closing(SqliteStore(tmp_path / "driftwatch.db")) as store:
+        store.migrate()
+        desk = Desk(store)
+        await desk.probe(*FLEET)
+        desk.down = {"one", "two", "three", "four"}
+        assert await desk.probe("one", "one", "two", "two") == set(), "two may be two outages"
+        assert await desk.probe("three", "three") == {"four", "five"}
+        for _ in range(3):
+            await desk.probe(*FLEET)
+        desk.down = set()
+        assert await desk.probe("one", "two") == set()
+        assert await desk.probe("three") == {"four"}
