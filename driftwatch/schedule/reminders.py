@@ -24,6 +24,9 @@ LOOK_FOR_STALE_EVERY = timedelta(hours=1)
 _EARLIER = 100
 """Reminders of a server that are looked at for what was told."""
 
+IN_DOUBT = timedelta(hours=1)
+"""For so long a reminder waits for what may be over, or another thing, to be confirmed."""
+
 
 class Reminders:
     """Everything that is due at one look is written in one transaction, so each channel gets one digest."""
@@ -79,7 +82,14 @@ class Reminders:
         def write(tx: Tx) -> int:
             quiet = in_force(tx.silences(now), self._windows, now)
             found = [(name, memory) for name in names if (memory := tx.lock_server(name))]
-            heard = {name: audible(memory, self._silences(quiet, name)) for name, memory in found}
+            heard = {
+                name: [
+                    incident
+                    for incident in audible(memory, self._silences(quiet, name))
+                    if self._is_known(memory, incident, now)
+                ]
+                for name, memory in found
+            }
             late = any(self._is_due(name, incidents, now) for name, incidents in heard.items())
             return sum(
                 self._remind(
@@ -115,6 +125,14 @@ class Reminders:
         tx.record_event(reminder.event, deliveries)
         tx.remind(reminder.incidents, now + interval)
         return True
+
+    def _is_known(self, memory: Memory, incident: Incident, now: datetime) -> bool:
+        """Whether it is known to be open now: its server was looked at lately, and did not look otherwise."""
+        last, state = memory.last_run_at, memory.states.get(incident.subject)
+        if last is None or now - last > self._watched[memory.server].transitions.gap:
+            return False
+        since = state.pending_since if state else None
+        return since is None or now - since >= IN_DOUBT
 
     def _is_due(self, name: str, incidents: Iterable[Incident], now: datetime) -> bool:
         reminder = self._watched[name].transitions.reminder

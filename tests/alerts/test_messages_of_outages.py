@@ -315,6 +315,22 @@ def test_a_title_says_in_what_a_recovery_ends(
     assert message(told).splitlines()[0] == f"[driftwatch] api-prod: {title}"
 
 
+def test_how_long_it_lasted_is_not_known_after_a_gap_in_the_watch(event: Any, message: Message) -> None:
+    back = event(
+        EventKind.RECOVERY,
+        Level.INFO,
+        before="failed:refused",
+        after="verified",
+        since=NOON - timedelta(hours=30),
+        duration_s=108000.0,
+        gap_s=104400.0,
+    )
+    title, _, _, lasted, found, *_ = message(back).splitlines()
+    assert title == "[driftwatch] api-prod: back after at most 1 d 6 h"
+    assert lasted.startswith("It lasted at most 1 d 6 h: ")
+    assert found.startswith("Found after driftwatch had not probed for 1 d 5 h;")
+
+
 def test_the_end_of_what_nobody_looks_at_any_more_is_that_of_the_settings(
     event: Any, message: Message
 ) -> None:

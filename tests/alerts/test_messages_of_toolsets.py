@@ -165,7 +165,7 @@ It is the list that was last seen 2026-10-30 12:00 UTC (13:00 Europe/Berlin).
 - new tool "suggest".
 Since: 2026-11-02 11:59 UTC (12:59 Europe/Berlin)
 Affected: existing callers keep working
-Baseline: the new list; nothing is to be accepted by hand
+Baseline: this list; nothing is to be accepted by hand
 
 More: driftwatch history api-prod
 dw:1fdf6801
@@ -273,7 +273,7 @@ It is a list that was seen before.
 - tool "search" removed.
 Since: 2026-11-02 11:59 UTC (12:59 Europe/Berlin)
 Affected: existing callers, whose calls fail
-Baseline: the new list; nothing is to be accepted by hand
+Baseline: this list; nothing is to be accepted by hand
 
 More: driftwatch history api-prod
 dw:1fdf6801

@@ -67,6 +67,7 @@ class Street:
         self.alerts = alerts or Alerts()
         self.channels = tuple(channels) or (channel("ops"),)
         self.servers: dict[str, tuple[str, ...]] = {"api": ("prod",), "lab": ()}
+        self.policy = transitions.Policy(confirm=1, reminder=self.alerts.reminder)
         self.postman = Postman()
         self.seen: dict[str, Evidence] = dict.fromkeys(self.servers, UP)
         self.store = SqliteStore(path, clock=self.clock.now)
@@ -78,7 +79,6 @@ class Street:
     def restart(self) -> None:
         """Another process on the same database."""
         rules = [ChannelRule.of(item) for item in self.channels]
-        policy = transitions.Policy(confirm=1, reminder=self.alerts.reminder)
         self.outbox = Outbox(
             store=self.store,
             sender=self.postman,
@@ -94,7 +94,7 @@ class Street:
                 tags=tags,
                 revision="r1",
                 checks=checks.Policy(),
-                transitions=policy,
+                transitions=self.policy,
             )
             for name, tags in self.servers.items()
         }

@@ -46,6 +46,29 @@ async def test_what_is_over_is_not_called_to_mind(street: Street) -> None:
     assert await street.wait(3 * DAY, step=HOUR) == []
 
 
+async def test_after_a_gap_in_the_watch_nothing_is_called_to_mind_before_it_was_looked_at(
+    street: Street,
+) -> None:
+    street.policy = replace(street.policy, gap=HOUR)
+    street.restart()
+    await down(street, "api")
+    assert await street.wait(2 * DAY, step=HOUR) == [], "nobody looked"
+    await street.probe("api", DOWN)
+    assert await street.wait() == ["api: still down for 2 d - no answer in time"]
+
+
+async def test_what_may_be_over_is_not_called_to_mind_until_that_is_known(street: Street) -> None:
+    await down(street, "api")
+    street.policy = replace(street.policy, confirm=2)
+    street.restart()
+    street.clock.advance(DAY)
+    await street.probe("api", UP)
+    assert not any("still down" in said for said in await street.wait())
+    await street.probe("api", UP)
+    (said,) = await street.wait()
+    assert said.startswith("api: back after ")
+
+
 async def test_all_that_is_open_is_one_digest(street: Street) -> None:
     await down(street, "api")
     await street.wait(5 * HOUR, step=HOUR)

@@ -97,7 +97,8 @@ def recovery(event: Event, voice: Voice) -> Note:
     """A check is verified again, or as good as it was accepted."""
     check = check_of(event)
     down = down_words(check, event.before)
-    lasted = duration(ended(event) - began(event))
+    unseen = gap_line(event.details)
+    lasted = f"{'at most ' if unseen else ''}{duration(ended(event) - began(event))}"
     blocked = strings(event.details.get("blocked"))
     told = f"It lasted {lasted}"
     if _edited(event):
@@ -105,6 +106,7 @@ def recovery(event: Event, voice: Voice) -> Note:
     lines = [
         f"{check}: {words(event.before)} -> {words(event.after)}",
         f"{told}: {voice.during(began(event), ended(event))}.",
+        *unseen,
     ]
     if blocked:
         lines.append("What was not checked because of it can be checked again.")

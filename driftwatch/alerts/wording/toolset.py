@@ -6,7 +6,7 @@ from dataclasses import replace
 from driftwatch.alerts.text import clip, duration, foreign, joined, label, listed, quoted
 from driftwatch.alerts.wording.note import Named, Note, Voice, began, gap_line, release, time_of
 from driftwatch.alerts.wording.subjects import accepting, value_words
-from driftwatch.model import Event
+from driftwatch.model import Event, EventKind
 from driftwatch.toolset import Change, Diff
 from driftwatch.toolset import change as toolset
 
@@ -277,5 +277,6 @@ def _fix(event: Event, voice: Voice, server: str | None) -> str:
 
 def _baseline(event: Event) -> str:
     if event.details.get("accepted"):
-        return "the new list; nothing is to be accepted by hand"
+        which = "this" if event.kind is EventKind.TOOLSET_RETURNED else "the new"
+        return f"{which} list; nothing is to be accepted by hand"
     return "still the old list, until the new one is accepted"
