@@ -45,13 +45,16 @@ def _reminders_together(events: Sequence[Event]) -> list[Event]:
             told.append(event)
         elif event is reminders[event.server][0]:
             newest = _newest(reminders[event.server], over)
-            known = _listed(event, "incidents") or _listed(event, "stale")
-            told += [newest] if _listed(newest, "incidents") or _listed(newest, "stale") or not known else []
+            says = any(_listed(newest, name) for name in ("incidents", "stale"))
+            was_said = any(_listed(event, name) for name in ("incidents", "stale"))
+            told += [newest] if says or not was_said else []
     return told
 
 
 def _newest(reminders: list[Event], over: Container[str]) -> Event:
-    last = max(reminders, key=lambda event: event.at)
+    # One that calls only unseen checks to mind says nothing of what is open.
+    telling = [event for event in reminders if _listed(event, "incidents")]
+    last = max(telling or reminders, key=lambda event: event.at)
     open_ = [each for each in _listed(last, "incidents") if str(each.get("id")) not in over]
     # What nobody could look at is called to mind once.
     stale = {
