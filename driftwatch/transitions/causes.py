@@ -18,7 +18,12 @@ class Causes:
             if root is not None:
                 blocks.setdefault(root.check, []).append(result.check)
         self.blocks: Mapping[str, tuple[str, ...]] = {root: tuple(checks) for root, checks in blocks.items()}
-        """By root check, the checks that it blocks, in the report's order."""
+        """By root check, the checks that it explains, in the report's order."""
+        self.unasked: Mapping[str, tuple[str, ...]] = {
+            root: tuple(check for check in checks if self._results[check].state is State.NOT_CHECKED)
+            for root, checks in blocks.items()
+        }
+        """Of these, the ones that were not checked; the others failed with it."""
 
     def root(self, result: Result) -> Result | None:
         """The result that explains this one.

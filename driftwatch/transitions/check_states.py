@@ -328,7 +328,7 @@ def _verdict(ledger: Ledger, step: Step, result: Result, causes: Causes) -> Verd
     tracked = good or not (quiet or inapplicable)
     # The eras or revisions that came or went are what is told of a rule that begins or ceases to apply.
     follows = kind in _COVERAGE and NOT_APPLICABLE in {before, after}
-    blocked = causes.blocks.get(result.check, ()) if state is not State.VERIFIED else _freed(ledger, result)
+    blocked = causes.unasked.get(result.check, ()) if state is not State.VERIFIED else _freed(ledger, result)
     shown = shown_by(ledger, step.after, causes)
     if not good:
         level = max((level, *map(_level_of, shown)), key=lambda each: each.rank)

@@ -85,7 +85,7 @@ def decide(
     _drop_orphans(ledger)
     if ledger.first:
         _note_baseline(ledger)
-    return ledger.changes(plan(ledger, now), causes.blocks)
+    return ledger.changes(plan(ledger, now), causes.unasked)
 
 
 def apply(memory: Memory | None, changes: Changes, report: Report) -> Memory:

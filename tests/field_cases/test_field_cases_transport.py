@@ -32,6 +32,9 @@ async def test_ct_html_200(watch: Watching) -> None:
         await watched.look(3)
         (told,) = watched.alerts
         assert (told.subject, told.after) == ("check:transport/endpoint", "failed:not-mcp")
+        blocked = str(told.details["blocked"])
+        assert "release/fingerprint" in blocked
+        assert "transport/content-type" not in blocked, "it was checked, and failed"
         watched.server.before = None
         await watched.look(3)
         assert watched.pairs == before
