@@ -32,10 +32,11 @@ from driftwatch import checks
 from driftwatch.evidence import Evidence, Missing
 from driftwatch.judging import judge
 from driftwatch.model import Depth, Json, State
-from driftwatch.probe import Limits, slow_tool
-from driftwatch.probe.place import place
-from driftwatch.probe.replicas import CONNECTIONS, MAX_REQUESTS
-from driftwatch.probe.steps import FULL, FULL_BOTH_ERAS
+from driftwatch.probe import Limits
+from driftwatch.probe.steps import slow_tool
+from driftwatch.probe.steps.replicas import CONNECTIONS, MAX_REQUESTS
+from driftwatch.probe.steps.sequence import FULL, FULL_BOTH_ERAS
+from driftwatch.probe.wire.place import place
 from tests.specimens import SPECIMENS, Specimen
 from tests.specimens.mcp import Mcp, tool
 from tests.specimens.running import at_home

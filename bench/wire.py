@@ -26,9 +26,9 @@ from tempfile import TemporaryDirectory
 import trustme
 
 from driftwatch.model import Json
-from driftwatch.probe.connect import SystemResolver
-from driftwatch.probe.tls import Trust, TrustStore
-from driftwatch.probe.wire import Request, Wire
+from driftwatch.probe.wire.connect import SystemResolver
+from driftwatch.probe.wire.exchange import Request, Wire
+from driftwatch.probe.wire.tls import Trust, TrustStore
 
 Probe = Callable[[], Awaitable[None]]
 META = {

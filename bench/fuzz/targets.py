@@ -19,26 +19,19 @@ from driftwatch.errors import EvidenceError
 from driftwatch.evidence import Fault, from_json
 from driftwatch.judging import judge
 from driftwatch.model import Depth, Json
-from driftwatch.probe import (
-    Limits,
-    SystemResolver,
-    Target,
-    TrustStore,
-    certificates,
-    challenge,
-    connect,
-    outcome,
-    tls,
-)
-from driftwatch.probe.address import Address
-from driftwatch.probe.dialogue import Dialogue
-from driftwatch.probe.message import NotJsonError, answer, decode
-from driftwatch.probe.place import place
-from driftwatch.probe.request import Read, Reply, Request
-from driftwatch.probe.sse import SseReader
-from driftwatch.probe.steps import Seen, take
-from driftwatch.probe.stream import Stream
-from driftwatch.probe.wire import Wire
+from driftwatch.probe import Limits, SystemResolver, Target, TrustStore
+from driftwatch.probe.conversation import outcome
+from driftwatch.probe.conversation.dialogue import Dialogue
+from driftwatch.probe.credentials import challenge
+from driftwatch.probe.steps.sequence import Seen, take
+from driftwatch.probe.wire import certificates, connect, tls
+from driftwatch.probe.wire.address import Address
+from driftwatch.probe.wire.exchange import Wire
+from driftwatch.probe.wire.message import NotJsonError, answer, decode
+from driftwatch.probe.wire.place import place
+from driftwatch.probe.wire.request import Read, Reply, Request
+from driftwatch.probe.wire.sse import SseReader
+from driftwatch.probe.wire.stream import Stream
 from driftwatch.toolset import Toolset
 
 from .corpus import Corpus

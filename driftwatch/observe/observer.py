@@ -32,7 +32,7 @@ from driftwatch.observe.neighbours import Neighbours
 from driftwatch.observe.remembering import remembered
 from driftwatch.observe.watched import Watched
 from driftwatch.probe import Prober
-from driftwatch.probe.outcome import blocked
+from driftwatch.probe.conversation.outcome import blocked
 from driftwatch.report import transcript
 from driftwatch.store.ports import Reader, RunRecord, Store, StoredToolset, Tx
 from driftwatch.toolset import ToolsetRecord

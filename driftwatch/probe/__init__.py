@@ -1,21 +1,18 @@
 """The only sockets to servers: one probe, bounded in every way, returned as Evidence.
 
-From the ground up: ``wire`` (one bounded exchange, on ``connect``, ``tls``, ``certificates``, ``sse``,
-``message``), ``dialogue`` (patience, redirects and sessions of one probe), ``modern``, ``legacy`` and
-``http_sse`` (what is said in each era), ``full`` (what only a full probe asks of one era), ``auth`` (what
-becomes of a request without a token), ``steps`` (the order of it all), ``probing`` (from the first address to
-the last DELETE).
-``source`` and ``oauth`` get the credential of an unattended probe; ``metadata`` finds where tokens come from.
-``eras``, ``outcome`` and ``challenge`` are pure: what an answer says about the era, the probe and the way in.
+From the ground up: ``wire`` (one bounded exchange), ``conversation`` (what is said in each era, with
+patience, redirects and sessions), ``credentials`` (where the token of an unattended probe comes from),
+``steps`` (what a light and a full probe ask, and in which order). ``probing`` goes from the first address
+to the last DELETE for one ``target``; ``canary`` asks whether anything can be reached from here.
 """
 
-from driftwatch.probe.connect import Resolver, SystemResolver
-from driftwatch.probe.credential import Credential
-from driftwatch.probe.dialogue import Pause
+from driftwatch.probe.conversation.dialogue import Pause
 from driftwatch.probe.probing import Prober, probe, prober
-from driftwatch.probe.request import Limits
 from driftwatch.probe.target import Target, ToolCall
-from driftwatch.probe.tls import TrustStore
+from driftwatch.probe.wire.connect import Resolver, SystemResolver
+from driftwatch.probe.wire.credential import Credential
+from driftwatch.probe.wire.request import Limits
+from driftwatch.probe.wire.tls import TrustStore
 
 __all__ = [
     "Credential",

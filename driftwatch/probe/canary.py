@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from datetime import datetime
 
-from driftwatch.probe.connect import Resolver
-from driftwatch.probe.request import Limits, Read, Request
-from driftwatch.probe.tls import TrustStore
-from driftwatch.probe.wire import Wire
+from driftwatch.probe.wire.connect import Resolver
+from driftwatch.probe.wire.exchange import Wire
+from driftwatch.probe.wire.request import Limits, Read, Request
+from driftwatch.probe.wire.tls import TrustStore
 
 PATIENCE_S = 10.0
 

@@ -10,20 +10,21 @@ from driftwatch import __version__
 from driftwatch.clock import Clock
 from driftwatch.evidence import Evidence, Missing, Outcome, Tls
 from driftwatch.model import Depth, Trigger
-from driftwatch.probe import auth, outcome, steps
-from driftwatch.probe.beside import Beside, marker
-from driftwatch.probe.connect import Resolver
-from driftwatch.probe.credential import Credential
-from driftwatch.probe.dialogue import Dialogue, Pause
-from driftwatch.probe.farewell import end_sessions
-from driftwatch.probe.further import Door
-from driftwatch.probe.log_files import MARKER_HEADER
-from driftwatch.probe.request import Limits
-from driftwatch.probe.source import Errand, Unavailable
-from driftwatch.probe.steps import Seen
+from driftwatch.probe.conversation import outcome
+from driftwatch.probe.conversation.dialogue import Dialogue, Pause
+from driftwatch.probe.conversation.farewell import end_sessions
+from driftwatch.probe.credentials.source import Errand, Unavailable
+from driftwatch.probe.steps import auth, sequence
+from driftwatch.probe.steps.beside import Beside, marker
+from driftwatch.probe.steps.further import Door
+from driftwatch.probe.steps.log_files import MARKER_HEADER
+from driftwatch.probe.steps.sequence import Seen
 from driftwatch.probe.target import Target
-from driftwatch.probe.tls import TrustStore, file_fault, together
-from driftwatch.probe.wire import Wire
+from driftwatch.probe.wire.connect import Resolver
+from driftwatch.probe.wire.credential import Credential
+from driftwatch.probe.wire.exchange import Wire
+from driftwatch.probe.wire.request import Limits
+from driftwatch.probe.wire.tls import TrustStore, file_fault, together
 
 
 class Prober(Protocol):
@@ -141,7 +142,7 @@ class _Probe:
                 renew=self._renew,
             )
             try:
-                await steps.take(dialogue, seen, target, depth)
+                await sequence.take(dialogue, seen, target, depth)
                 authorization = await auth.look(
                     dialogue, target, openings=seen.openings, surfaces=seen.surfaces, depth=depth
                 )

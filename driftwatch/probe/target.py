@@ -9,11 +9,11 @@ from driftwatch.config import Config, OAuth, Server
 from driftwatch.config.masking import mask_url
 from driftwatch.evidence import ANONYMOUS
 from driftwatch.model import Json
-from driftwatch.probe.credential import Credential
-from driftwatch.probe.oauth import Client, ClientCredentials
-from driftwatch.probe.proxy import Proxy
-from driftwatch.probe.request import Limits
-from driftwatch.probe.source import Source, TokenFile, secret_file
+from driftwatch.probe.credentials.oauth import Client, ClientCredentials
+from driftwatch.probe.credentials.source import Source, TokenFile, secret_file
+from driftwatch.probe.wire.credential import Credential
+from driftwatch.probe.wire.proxy import Proxy
+from driftwatch.probe.wire.request import Limits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

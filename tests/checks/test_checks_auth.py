@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from driftwatch import checks
 from driftwatch.evidence import NEEDS_FULL, Authorization, Exchange, Metadata, Missing, Remark
 from driftwatch.model import Depth, Era, Json, Result, State
-from driftwatch.probe import challenge
+from driftwatch.probe.credentials import challenge
 from tests.checks.factories import (
     evidence,
     exchange,

@@ -6,8 +6,8 @@ import pytest
 
 from driftwatch.evidence import Exchange, Metadata
 from driftwatch.model import Json, State
-from driftwatch.probe import metadata
-from driftwatch.probe.request import Reply, Request
+from driftwatch.probe.credentials import metadata
+from driftwatch.probe.wire.request import Reply, Request
 from tests.checks.factories import evidence, exchange, fault, judged
 from tests.checks.test_checks_auth import ENDPOINT, authorization
 

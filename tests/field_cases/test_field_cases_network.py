@@ -16,7 +16,7 @@ import pytest
 from driftwatch.checks.clients import FIRST_ANSWER_S
 from driftwatch.model import State
 from driftwatch.probe import Limits
-from driftwatch.probe.address import Address
+from driftwatch.probe.wire.address import Address
 from tests.servers import certificates
 from tests.servers.raw import STALL
 from tests.specimens.http import Answer, Incoming

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from driftwatch.probe.connect import Address
-from driftwatch.probe.tls import Trust, TrustStore
-from driftwatch.probe.wire import Limits, Wire
+from driftwatch.probe.wire.connect import Address
+from driftwatch.probe.wire.exchange import Limits, Wire
+from driftwatch.probe.wire.tls import Trust, TrustStore
 from tests.servers import certificates
 
 OpenWire = Callable[..., AbstractAsyncContextManager[Wire]]

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from driftwatch.model import DeployState, EventKind
-from driftwatch.probe.address import Address
+from driftwatch.probe.wire.address import Address
 from tests.service.world import MovedClock, Receiver, World
 
 HOSTS = ("one.test", "two.test", "three.test")

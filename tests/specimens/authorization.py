@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from driftwatch.model import State
-from driftwatch.probe.credential import Credential
+from driftwatch.probe.wire.credential import Credential
 from tests.specimens.http import Answer, Incoming
 from tests.specimens.mcp import Json, Mcp, as_json, page_html, tool
 from tests.specimens.specimen import FAILED, NOT_CHECKED, RISK, VERIFIED, Specimen

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from driftwatch.model import Era
 from driftwatch.probe import Limits
-from driftwatch.probe.address import Address
 from driftwatch.probe.target import BurstPlan, SlowTool
+from driftwatch.probe.wire.address import Address
 from tests.servers.raw import ASK, RESET, Script, http
 from tests.specimens.answering import asks, when
 from tests.specimens.healthy import MODERN_ONLY
