@@ -13,7 +13,7 @@ from driftwatch.errors import no_server
 from driftwatch.model import Certificate, State
 from driftwatch.store.ports import Reader, StateInterval
 from driftwatch.transitions import Memory, SubjectState
-from driftwatch.transitions.subjects import is_check, is_toolset, surface_of
+from driftwatch.transitions.subjects import is_check, is_toolset, named_together, surface_of
 from driftwatch.views.checks import Check, checks_now
 from driftwatch.views.spoken import spoken_now
 from driftwatch.web.pages.fleet import is_overdue
@@ -170,7 +170,7 @@ def _drifts(name: str, lists: Sequence[ToolList]) -> Iterator[Drift]:
             continue
         alike = [each for each in lists if (each.accepted, each.state.confirmed) == (accepted, current)]
         yield Drift(
-            words=" and ".join(surface_of(each.subject)[0] for each in alike),
+            words=named_together({surface_of(each.subject)[0] for each in alike}),
             subject=alike[0].subject,
             accepted=accepted,
             current=current,
