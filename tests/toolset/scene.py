@@ -160,3 +160,18 @@ def check(case: Case) -> None:
     grave = case.klass == "breaking" or not {"steers", "hides", "widens-harm"}.isdisjoint(case.flags)
     calm = Level.INFO if case.klass == "cosmetic" else Level.WARNING
     assert found.level is (Level.ERROR if grave else calm)
+
+
+SAME = "input schema written differently, same meaning"
+
+
+def messages(old: Any, new: Any, member: str = "inputSchema") -> list[tuple[str, str]]:
+    """Class and words of each change, where a parameter (or output) ``p`` has another schema."""
+
+    def toolset(schema: Any) -> Toolset:
+        return Toolset(
+            ({"name": "t", "inputSchema": {}, member: {"type": "object", "properties": {"p": schema}}},)
+        )
+
+    found = diff(toolset(old), toolset(new))
+    return [(change.klass, change.message.removeprefix('"t": ')) for change in found.changes]

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from driftwatch.toolset import Toolset, diff
+from tests.toolset.scene import SAME, messages
 
 CIRCLE: dict[str, Any] = {
     "type": "object",
@@ -17,16 +17,6 @@ SQUARE: dict[str, Any] = {
 }
 POINT: dict[str, Any] = {"type": "object", "properties": {"kind": {"const": "point"}}}
 SHORT: dict[str, Any] = {"type": "string", "maxLength": 5}
-
-
-def messages(old: Any, new: Any, member: str = "inputSchema") -> list[tuple[str, str]]:
-    def toolset(schema: Any) -> Toolset:
-        return Toolset(
-            ({"name": "t", "inputSchema": {}, member: {"type": "object", "properties": {"p": schema}}},)
-        )
-
-    found = diff(toolset(old), toolset(new))
-    return [(change.klass, change.message.removeprefix('"t": ')) for change in found.changes]
 
 
 @pytest.mark.parametrize(
@@ -76,7 +66,12 @@ def messages(old: Any, new: Any, member: str = "inputSchema") -> list[tuple[str,
             [("breaking", '"p" must now match "c" (was "b")')],
         ),
         ({"not": {"const": 1}}, {"not": {"const": 2}}, [("breaking", 'the rule "not" of "p" changed')]),
-        ({"if": {"const": 1}}, {}, [("compatible", '"p" no longer has the rule "if"')]),
+        ({"if": {"const": 1}, "then": {}}, {}, [("cosmetic", SAME)]),
+        (
+            {"if": {"const": 1}, "then": {"maximum": 3}},
+            {},
+            [("compatible", '"p" no longer has the rule "if"')],
+        ),
         (
             {"items": [{"type": "string"}], "additionalItems": False},
             {"items": [{"type": "string"}, {"type": "integer"}], "additionalItems": False},
@@ -95,7 +90,7 @@ def messages(old: Any, new: Any, member: str = "inputSchema") -> list[tuple[str,
         (
             {"propertyNames": {"maxLength": 5}},
             {"propertyNames": {"maxLength": 3}},
-            [("breaking", '"p.*" must now have at most 3 characters (was 5)')],
+            [("breaking", '"p.(names)" must now have at most 3 characters (was 5)')],
         ),
         (
             {"dependencies": {"a": ["b", "c"]}},

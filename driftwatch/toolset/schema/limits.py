@@ -24,6 +24,8 @@ _SIZES = {
     "minContains": (True, "matching item"),
     "maxContains": (False, "matching item"),
 }
+_OF_MATCHES = frozenset({"minContains", "maxContains"})
+"""Sizes that count what ``contains`` says, at least one where nothing is said; without it, nothing."""
 _PLURALS = {"property": "properties"}
 
 _ASSERTED_FORMATS = frozenset(
@@ -141,6 +143,8 @@ def _bound(view: View, end: _End, *, whole: bool) -> _Bound | None:
 
 def _compare_sizes(old: View, new: View, keyword: str, subject: str, ledger: Ledger) -> None:
     lower, noun = _SIZES[keyword]
+    if keyword in _OF_MATCHES and not all("contains" in view.keywords for view in (old, new)):
+        return
     before, after = _size(old, keyword, lower=lower), _size(new, keyword, lower=lower)
     if before == after:
         return
@@ -163,7 +167,9 @@ def _compare_sizes(old: View, new: View, keyword: str, subject: str, ledger: Led
 def _size(view: View, keyword: str, *, lower: bool) -> int | float | None:
     """The limit; none where it allows everything."""
     size = _number(view, keyword)
-    if size is None or (lower and size <= (1 if keyword == "minContains" else 0)):
+    if keyword == "minContains":
+        return 1 if size is None else max(size, 0)
+    if size is None or (lower and size <= 0):
         return None
     return None if not lower and size >= _SAFE_INTEGER else size
 

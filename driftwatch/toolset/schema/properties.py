@@ -10,7 +10,7 @@ from driftwatch.toolset.likeness import names_alike, respelled, surest, words, w
 from driftwatch.toolset.schema.essence import essence
 from driftwatch.toolset.schema.ledger import Effect
 from driftwatch.toolset.schema.values import kinds, type_words
-from driftwatch.toolset.schema.views import ANYTHING, Document, View, names
+from driftwatch.toolset.schema.views import ANYTHING, INDIRECT, Document, View, names
 from driftwatch.toolset.schema.work import Pair, Work
 from driftwatch.toolset.wording import quote
 
@@ -21,6 +21,9 @@ _UNLIKE = 0.3
 """The share of common words below which two descriptions speak of two things."""
 
 PROPERTIES = frozenset({"properties", "required", "additionalProperties", "unevaluatedProperties"})
+
+_EVALUATING = INDIRECT | {"$dynamicRef", "if", "dependentSchemas", "dependencies"}
+"""Keywords by which properties are evaluated that a schema does not declare itself."""
 
 _CANDIDATES = 60
 """With more dropped or added properties than this, nothing is called renamed."""
@@ -80,7 +83,7 @@ def compare_properties(old: View, new: View, pair: Pair, work: Work) -> None:
     for item in dropped.values():
         _note(work, "dropped", pair, item)
     for item in added.values():
-        _note(work, "added", pair, item)
+        _compare_added(item, old, pair, work)
     for name in sorted(required ^ now_required):
         was = name in required
         if name in ours and name in theirs:
@@ -110,6 +113,15 @@ def _note(work: Work, change: str, pair: Pair, item: _Property) -> None:
         narrows = side.name == "input" and item.required
         effect = BREAKING if narrows else COMPATIBLE
         work.ledger.note(change, effect, message, item.pointer, (None, item.schema))
+
+
+def _compare_added(item: _Property, old: View, pair: Pair, work: Work) -> None:
+    """Note a new property, and what it takes from those who sent an unknown one under that name."""
+    _note(work, "added", pair, item)
+    unknown = old.keywords.get("additionalProperties")
+    if isinstance(unknown, dict) and unknown:
+        pointer = old.at("additionalProperties")
+        work.push(Pair(unknown, pointer, item.schema, item.pointer, pair.below(item.name)))
 
 
 def _compare_renamed(one: _Property, other: _Property, pair: Pair, work: Work) -> None:
@@ -201,12 +213,13 @@ def _costly_evidence(one: _Property, other: _Property, work: Work) -> int:
 
 def _compare_unknown(old: View, new: View, keyword: str, pair: Pair, work: Work) -> None:
     """Compare what is said about properties that are not declared."""
-    if keyword not in old.keywords and keyword not in new.keywords:
+    (ours, said), (theirs, now_said) = _unknown(old, keyword), _unknown(new, keyword)
+    if ours is ANYTHING and theirs is ANYTHING:
         return
-    before, after = (_open(view.keywords.get(keyword, True)) for view in (old, new))
+    before, after = _open(ours), _open(theirs)
     if isinstance(before, dict) and isinstance(after, dict):
         if before and after:
-            work.push(Pair(before, old.at(keyword), after, new.at(keyword), pair.below("*")))
+            work.push(Pair(before, old.at(said), after, new.at(now_said), pair.below("*")))
             return
         if not before and not after:
             return
@@ -229,9 +242,24 @@ def _compare_unknown(old: View, new: View, keyword: str, pair: Pair, work: Work)
     effect: Effect | str = Effect.NARROWED if tighter else Effect.WIDENED
     if side.name == "output":  # a reader passes over what it does not know
         effect = COMPATIBLE
-    pointer = (new if keyword in new.keywords else old).at(keyword)
-    values = (old.keywords.get(keyword), new.keywords.get(keyword))
+    pointer = new.at(now_said) if now_said in new.keywords else old.at(said)
+    values = (old.keywords.get(said), new.keywords.get(now_said))
     work.ledger.note("additional-properties", effect, message, pointer, values)
+
+
+def _unknown(view: View, keyword: str) -> tuple[Json, str]:
+    """What a keyword says about properties that are not declared, and where that stands.
+
+    Where nothing else could evaluate them, unevaluated properties are the additional ones.
+    """
+    if (
+        "unevaluatedProperties" in view.keywords
+        and "additionalProperties" not in view.keywords
+        and _EVALUATING.isdisjoint(view.keywords)
+    ):
+        own = "unevaluatedProperties"
+        return (view.keywords[own], own) if keyword == "additionalProperties" else (ANYTHING, keyword)
+    return view.keywords.get(keyword, ANYTHING), keyword
 
 
 def _open(of: Json) -> Json:

@@ -1,6 +1,8 @@
 """The rarer rules of a schema: array items, conditions, dependencies, and keywords of the wrong shape."""
 
 from collections import Counter
+from collections.abc import Iterable
+from typing import NamedTuple
 
 from driftwatch.model import Json
 from driftwatch.toolset.canonical import same
@@ -11,14 +13,16 @@ from driftwatch.toolset.schema.views import ANYTHING, Document, View, escape, na
 from driftwatch.toolset.schema.work import Pair, Work
 from driftwatch.toolset.wording import listed, quote, value
 
-_CONDITIONS = ("not", "if", "then", "else", "contains", "$ref", "$dynamicRef")
+_CONDITIONS = ("not", "contains", "$ref", "$dynamicRef")
 """Rules that only hold or do not; what stands in them is not explained."""
+_OUTCOMES = ("then", "else")
+_NO_DEMANDS = frozenset({"{}", "true"})
+"""The essence of what accepts anything."""
 
 ITEMS = frozenset({"items", "prefixItems", "additionalItems"})
-_PLACES = ("propertyNames", "unevaluatedItems")
-_MAPS = ("patternProperties", "dependentSchemas")
-_DEPENDENCIES = ("dependentRequired", "dependencies")
-RULES = frozenset((*_CONDITIONS, *_PLACES, *_MAPS, *_DEPENDENCIES, "allOf"))
+_DEPENDENCIES = ("dependentRequired", "dependencies", "dependentSchemas")
+_MAPS = ("patternProperties", "propertyNames", "unevaluatedItems")
+RULES = frozenset((*_CONDITIONS, "if", *_OUTCOMES, *_DEPENDENCIES, "allOf", *_MAPS))
 
 
 def compare_items(old: View, new: View, pair: Pair, work: Work) -> None:
@@ -48,50 +52,123 @@ def _items(view: View) -> tuple[list[tuple[Json, str]], Json, str]:
 
 def compare_rules(old: View, new: View, pair: Pair, work: Work) -> None:
     """Compare patternProperties, dependencies, conditions and the parts of allOf."""
-    for keyword in _PLACES:
+    for keyword, path in (("propertyNames", pair.below("(names)")), ("unevaluatedItems", f"{pair.path}[]")):
         before, after = (view.keywords.get(keyword, ANYTHING) for view in (old, new))
-        path = pair.below("*") if keyword == "propertyNames" else f"{pair.path}[]"
+        if keyword == "propertyNames":
+            before, after = _text(before), _text(after)
         work.push(Pair(before, old.at(keyword), after, new.at(keyword), path))
-    for keyword in _MAPS:
-        _compare_maps(old, new, keyword, pair, work)
-    for keyword in _DEPENDENCIES:
-        _compare_dependencies(old, new, keyword, pair, work)
+    _compare_patterns(old, new, pair, work)
+    _compare_dependencies(old, new, pair, work)
     for keyword in _CONDITIONS:
-        _compare_condition(old, new, keyword, pair, work)
+        ours, theirs = (view.keywords.get(keyword, ABSENT) for view in (old, new))
+        _compare_condition(keyword, (ours, old), (theirs, new), pair, work)
+    _compare_choices(old, new, pair, work)
     _compare_parts(old, new, pair, work)
 
 
-def _compare_maps(old: View, new: View, keyword: str, pair: Pair, work: Work) -> None:
-    before, after = (_object(view.keywords.get(keyword)) for view in (old, new))
-    for name in sorted(before.keys() | after.keys()):
-        ours, theirs = before.get(name, ANYTHING), after.get(name, ANYTHING)
-        path = pair.below(f"/{name}/") if keyword == "patternProperties" else pair.path
-        work.push(
-            Pair(ours, f"{old.at(keyword)}/{escape(name)}", theirs, f"{new.at(keyword)}/{escape(name)}", path)
-        )
+def _compare_patterns(old: View, new: View, pair: Pair, work: Work) -> None:
+    """Compare what properties must be whose names match: without the pattern, what any other must be."""
+    before, after = (_object(view.keywords.get("patternProperties")) for view in (old, new))
+    for pattern in sorted(before.keys() | after.keys()):
+        ours, theirs = (_of_pattern(view, pattern) for view in (old, new))
+        work.push(Pair(*ours, *theirs, pair.below(f"/{pattern}/")))
 
 
-def _compare_dependencies(old: View, new: View, keyword: str, pair: Pair, work: Work) -> None:
-    before, after = (_object(view.keywords.get(keyword)) for view in (old, new))
+def _of_pattern(view: View, pattern: str) -> tuple[Json, str]:
+    schemas = _object(view.keywords.get("patternProperties"))
+    if pattern in schemas:
+        return schemas[pattern], f"{view.at('patternProperties')}/{escape(pattern)}"
+    return view.keywords.get("additionalProperties", ANYTHING), view.at("additionalProperties")
+
+
+class _Dependency(NamedTuple):
+    """What must hold where a property is there."""
+
+    needs: frozenset[str]
+    """The properties beside it."""
+    demands: tuple[str, ...]
+    """The essence of what else."""
+    written: Json
+    pointer: str
+
+
+def _compare_dependencies(old: View, new: View, pair: Pair, work: Work) -> None:
+    before, after = _dependencies(old, work.old), _dependencies(new, work.new)
     for name in sorted(before.keys() | after.keys()):
-        ours, theirs = before.get(name), after.get(name)
-        if isinstance(ours, (dict, bool)) or isinstance(theirs, (dict, bool)):  # a schema, in draft-07
-            ours, theirs = (ANYTHING if item is None else item for item in (ours, theirs))
-            work.push(Pair(ours, old.at(keyword), theirs, new.at(keyword), pair.path))
-            continue
-        known, needed = set(names(ours)), set(names(theirs))
+        ours, theirs = before.get(name, _FREE), after.get(name, _FREE)
         subject, ledger = work.ledger.side.of(pair.below(name)), work.ledger
-        pointer = f"{(new if name in after else old).at(keyword)}/{escape(name)}"
-        if needed - known:
-            message = f"{subject} now needs {listed(map(quote, sorted(needed - known)))} beside it"
-            ledger.note("rule-tightened", Effect.NARROWED, message, pointer, (ours, theirs))
-        if known - needed:
-            message = f"{subject} no longer needs {listed(map(quote, sorted(known - needed)))} beside it"
-            ledger.note("rule-loosened", Effect.WIDENED, message, pointer, (ours, theirs))
+        pointer, values = theirs.pointer or ours.pointer, (ours.written, theirs.written)
+        if ours.demands != theirs.demands:
+            if not ours.demands:
+                kind, effect, said = "rule-tightened", Effect.NARROWED, "is now there"
+            elif not theirs.demands:
+                kind, effect, said = "rule-loosened", Effect.WIDENED, "is no longer there"
+            else:
+                kind, effect, said = "rule-changed", Effect.EXCHANGED, "changed"
+            message = f"the rule for what stands beside {subject} {said}"
+            ledger.note(kind, effect, message, pointer, values)
+        if theirs.needs - ours.needs:
+            message = f"{subject} now needs {_quoted(theirs.needs - ours.needs)} beside it"
+            ledger.note("rule-tightened", Effect.NARROWED, message, pointer, values, about="needs")
+        if ours.needs - theirs.needs:
+            message = f"{subject} no longer needs {_quoted(ours.needs - theirs.needs)} beside it"
+            ledger.note("rule-loosened", Effect.WIDENED, message, pointer, values, about="needs")
 
 
-def _compare_condition(old: View, new: View, keyword: str, pair: Pair, work: Work) -> None:
-    before, after = old.keywords.get(keyword, ABSENT), new.keywords.get(keyword, ABSENT)
+_FREE = _Dependency(frozenset(), (), None, "")
+
+
+def _dependencies(view: View, document: Document) -> dict[str, _Dependency]:
+    """The dependencies of each property, from the keywords of every draft."""
+    found: dict[str, _Dependency] = {}
+    for keyword in _DEPENDENCIES:
+        for name, written in _object(view.keywords.get(keyword)).items():
+            known = found.get(name, _FREE)
+            needed, rest = names(written), ANYTHING
+            if isinstance(written, dict):
+                needed = names(written.get("required"))
+                rest = {key: item for key, item in written.items() if key != "required"}
+            elif isinstance(written, bool):
+                rest = written
+            demand = _demand(document, rest)
+            found[name] = _Dependency(
+                needs=known.needs | frozenset(needed),
+                demands=tuple(sorted({*known.demands, *([demand] if demand not in _NO_DEMANDS else [])})),
+                written=written,
+                pointer=f"{view.at(keyword)}/{escape(name)}",
+            )
+    return found
+
+
+def _quoted(properties: Iterable[str]) -> str:
+    return listed(map(quote, sorted(properties)))
+
+
+def _compare_choices(old: View, new: View, pair: Pair, work: Work) -> None:
+    """Compare if, then and else: a condition without an outcome demands nothing, nor the other way round."""
+    before, after = _choice(old, work.old), _choice(new, work.new)
+    condition = (before.get("if", ABSENT), old), (after.get("if", ABSENT), new)
+    if not before or not after or _demand(work.old, before["if"]) != _demand(work.new, after["if"]):
+        _compare_condition("if", *condition, pair, work)
+        return
+    for keyword in _OUTCOMES:
+        ours, theirs = (choice.get(keyword, ABSENT) for choice in (before, after))
+        _compare_condition(keyword, (ours, old), (theirs, new), pair, work)
+
+
+def _choice(view: View, document: Document) -> dict[str, Json]:
+    outcomes = {
+        keyword: view.keywords[keyword]
+        for keyword in _OUTCOMES
+        if keyword in view.keywords and _demand(document, view.keywords[keyword]) not in _NO_DEMANDS
+    }
+    return {"if": view.keywords["if"], **outcomes} if outcomes and "if" in view.keywords else {}
+
+
+def _compare_condition(
+    keyword: str, was: tuple[Json, View], now: tuple[Json, View], pair: Pair, work: Work
+) -> None:
+    (before, old), (after, new) = was, now
     if before is after or _demand(work.old, before) == _demand(work.new, after):
         return
     pointer = (new if after is not ABSENT else old).at(keyword)
@@ -143,6 +220,13 @@ def _without(
         else:
             rest.append(part)
     return rest
+
+
+def _text(schema: Json) -> Json:
+    """The schema of a name, which is a string whatever it says."""
+    if schema is True:
+        return {"type": "string"}
+    return {"type": "string", **schema} if isinstance(schema, dict) and "type" not in schema else schema
 
 
 def _object(of: Json) -> dict[str, Json]:

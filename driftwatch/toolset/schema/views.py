@@ -30,6 +30,16 @@ _BRANCHES = 200
 _NESTED = 8
 """Unions within unions that are folded."""
 
+_TOGETHER = (
+    frozenset({"contains", "minContains", "maxContains"}),
+    frozenset({"if", "then", "else"}),
+    frozenset({"items", "prefixItems", "additionalItems", "unevaluatedItems"}),
+)
+"""Rules of one schema that are read together: those of two schemas cannot be mixed."""
+
+_UNDECLARED = ("additionalProperties", "unevaluatedProperties")
+_DECLARING = ("properties", "patternProperties")
+
 
 @dataclass(slots=True)
 class View:
@@ -266,7 +276,35 @@ def _clashes(view: View, schema: dict[str, Json]) -> bool:
                 return True
         elif not same(own, item):
             return True
+    return _mixes(view.keywords, schema)
+
+
+def _mixes(one: dict[str, Json], other: dict[str, Json]) -> bool:
+    """True when a rule would be read beside rules of the other schema, and mean something else by that."""
+    for together in _TOGETHER:
+        ours, theirs = together & one.keys(), together & other.keys()
+        if ours and theirs and ours != theirs:
+            return True
+    # What is left unevaluated is seen from the outside: the inner schema's properties are not.
+    return _closes(one, other, ("additionalProperties",)) or _closes(other, one, _UNDECLARED)
+
+
+def _closes(one: dict[str, Json], other: dict[str, Json], undeclared: tuple[str, ...]) -> bool:
+    """True when one says something of properties that it does not declare, and the other declares some."""
+    if all(_accepts_anything(one.get(keyword, True)) for keyword in undeclared):
+        return False
+    for keyword in _DECLARING:
+        known, declared = one.get(keyword), other.get(keyword)
+        if (
+            isinstance(declared, dict)
+            and not declared.keys() <= (known if isinstance(known, dict) else {}).keys()
+        ):
+            return True
     return False
+
+
+def _accepts_anything(schema: Json) -> bool:
+    return schema is True or schema == ANYTHING
 
 
 def _folded(branches: list[View]) -> View | None:
