@@ -124,16 +124,17 @@ def _dependencies(view: View, document: Document) -> dict[str, _Dependency]:
     for keyword in _DEPENDENCIES:
         for name, written in _object(view.keywords.get(keyword)).items():
             known = found.get(name, _FREE)
-            needed, rest = names(written), ANYTHING
+            needed = names(written)
+            rest: Json = ANYTHING
             if isinstance(written, dict):
                 needed = names(written.get("required"))
                 rest = {key: item for key, item in written.items() if key != "required"}
             elif isinstance(written, bool):
                 rest = written
-            demand = _demand(document, rest)
+            demand = essence(document, rest)
             found[name] = _Dependency(
                 needs=known.needs | frozenset(needed),
-                demands=tuple(sorted({*known.demands, *([demand] if demand not in _NO_DEMANDS else [])})),
+                demands=tuple(sorted({*known.demands, *((demand,) if demand not in _NO_DEMANDS else ())})),
                 written=written,
                 pointer=f"{view.at(keyword)}/{escape(name)}",
             )
