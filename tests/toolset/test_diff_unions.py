@@ -37,6 +37,67 @@ SHORT: dict[str, Any] = {"type": "string", "maxLength": 5}
             {"anyOf": [SQUARE, {**CIRCLE, "properties": {**CIRCLE["properties"], "r": {"type": "integer"}}}]},
             [("breaking", '"p.r" must now be integer (was number)')],
         ),
+        (
+            {"type": ["integer", "string"], "minimum": 1},
+            {"anyOf": [{"type": "integer", "minimum": 1}, {"type": "string"}]},
+            [("cosmetic", SAME)],
+        ),
+        (
+            {"type": ["integer", "string"]},
+            {"anyOf": [{"type": "number", "minimum": 1}, SHORT]},
+            [
+                ("breaking", '"p" must now be at least 1 (no limit before)'),
+                ("breaking", '"p" must now have at most 5 characters (no limit before)'),
+                ("compatible", '"p" may now be number (was integer)'),
+            ],
+        ),
+        (
+            {"anyOf": [{"anyOf": [SHORT, CIRCLE]}, {"type": "null"}]},
+            {"anyOf": [SHORT, CIRCLE, {"type": "null"}]},
+            [("cosmetic", SAME)],
+        ),
+        (
+            {"anyOf": [SHORT, {"type": "string", "format": "uuid"}]},
+            {"type": "string", "anyOf": [{"maxLength": 5}, {"format": "uuid"}]},
+            [("cosmetic", SAME)],
+        ),
+        (
+            {"oneOf": [CIRCLE], "discriminator": {"propertyName": "kind"}},
+            {"oneOf": [CIRCLE, SQUARE], "discriminator": {"propertyName": "kind"}},
+            [("compatible", '"p" now also accepts object with "kind" "square"')],
+        ),
+        (
+            {"oneOf": [CIRCLE, {**SQUARE, "required": ["kind"]}]},
+            {"oneOf": [CIRCLE, {**POINT, "required": ["kind"]}]},
+            [
+                ("breaking", '"p" no longer accepts object with "kind" "square"'),
+                ("compatible", '"p" now also accepts object with "kind" "point"'),
+            ],
+        ),
+        (
+            {"anyOf": [{"required": ["a"]}, {"required": ["b"]}]},
+            {"oneOf": [{"required": ["a"]}, {"required": ["b"]}]},
+            [("breaking", '"p" must now be only one of: one with "a", one with "b" (was one or more)')],
+        ),
+        (
+            {"oneOf": [{"required": ["a"]}, {"required": ["b"]}]},
+            {"anyOf": [{"required": ["a"]}, {"required": ["b"]}]},
+            [("compatible", '"p" may now be more than one of: one with "a", one with "b"')],
+        ),
+        ({"anyOf": [SHORT, CIRCLE]}, {"oneOf": [SHORT, CIRCLE]}, [("cosmetic", SAME)]),
+        (
+            {"anyOf": [CIRCLE, {"type": "null"}]},
+            {"anyOf": [CIRCLE, SQUARE, {"type": "null"}]},
+            [("compatible", '"p" now also accepts object with "kind" "square"')],
+        ),
+        (
+            {"allOf": [CIRCLE]},
+            {"anyOf": [CIRCLE, SQUARE], "title": "Shape"},
+            [
+                ("compatible", '"p" now also accepts object with "kind" "square"'),
+                ("text", 'title of "p" changed: "Circle" -> "Shape"'),
+            ],
+        ),
         ({"anyOf": [SHORT, CIRCLE]}, SHORT, [("breaking", '"p" no longer accepts object "Circle"')]),
         (SHORT, {"anyOf": [SHORT, CIRCLE]}, [("compatible", '"p" now also accepts object "Circle"')]),
         (

@@ -10,7 +10,7 @@ from driftwatch.model import Json
 from driftwatch.toolset.canonical import same
 from driftwatch.toolset.change import COMPATIBLE, Difference
 from driftwatch.toolset.sameness import Sameness
-from driftwatch.toolset.schema.forms import compare_forms
+from driftwatch.toolset.schema.forms import compare_forms, of_forms
 from driftwatch.toolset.schema.keywords import KNOWN
 from driftwatch.toolset.schema.ledger import INPUT, Effect, Ledger, Side
 from driftwatch.toolset.schema.limits import LIMITS, compare_limits
@@ -77,7 +77,7 @@ def _compare_place(pair: Pair, work: Work) -> None:
         return
     changed = work.changed(old.keywords, new.keywords)
     if not REMARKS.isdisjoint(changed):
-        compare_remarks(old, new, changed, pair, work)
+        compare_remarks(old, new, changed - of_forms(old, new), pair, work)
     if changed <= REMARKS:
         return
     compare_malformed(old, new, pair, work)

@@ -105,6 +105,30 @@ KNOWN = frozenset({*_SHAPES, "const", *NOTES}) - frozenset(_REMARKS)
 """The keywords that have a comparison of their own, or need none because they only give structure."""
 
 
+_NUMBERS = frozenset({"number", "integer"})
+
+SPEAKS_OF: dict[str, frozenset[str]] = {
+    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"), _NUMBERS),
+    **dict.fromkeys(("minLength", "maxLength", "pattern"), frozenset({"string"})),
+    **dict.fromkeys(
+        (
+            *("items", "prefixItems", "additionalItems", "unevaluatedItems", "minItems", "maxItems"),
+            *("uniqueItems", "contains", "minContains", "maxContains"),
+        ),
+        frozenset({"array"}),
+    ),
+    **dict.fromkeys(
+        (
+            *("properties", "patternProperties", "additionalProperties", "unevaluatedProperties", "required"),
+            *("propertyNames", "minProperties", "maxProperties", "dependencies", "dependentRequired"),
+            "dependentSchemas",
+        ),
+        frozenset({"object"}),
+    ),
+}
+"""The types that a rule speaks of; of values of any other type it says nothing."""
+
+
 def malformed(schema: dict[str, Json]) -> list[str]:
     """The names of the rules of a schema that have a value no draft gives them."""
     return [
