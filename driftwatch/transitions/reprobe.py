@@ -72,7 +72,7 @@ def _to_confirm(
     due = times[number] if times[number] > now else now + gap
     if departures(state) < _IN_TURN:
         return due
-    return max(due, now + _PAUSE) if _may_watch(ledger) else None
+    return max(due, now + _PAUSE) if _may_watch(ledger) or _stays(ledger, state) else None
 
 
 def _to_decide(ledger: Ledger, state: SubjectState, due: datetime) -> datetime | None:
@@ -80,7 +80,7 @@ def _to_decide(ledger: Ledger, state: SubjectState, due: datetime) -> datetime |
     if doubt.restless(ledger):
         settles = state.pending_count >= ledger.policy.confirm
         return due if settles and _may_watch(ledger) else None
-    return due if departures(state) < _IN_TURN or _may_watch(ledger) else None
+    return due if departures(state) < _IN_TURN or _may_watch(ledger) or _stays(ledger, state) else None
 
 
 def _while_instances_differ(ledger: Ledger, state: SubjectState, now: datetime) -> datetime | None:
@@ -105,11 +105,20 @@ def _while_in_turn(ledger: Ledger, state: SubjectState, now: datetime) -> dateti
 def _may_watch(ledger: Ledger) -> bool:
     """Whether the server may be probed between its regular probes for answers that take turns.
 
-    A change that comes out of calm always may. The budget is enough to call them unsettled; whoever takes
-    turns again and again just short of that waits for the regular probes, which count in the same way.
+    A change that comes out of calm always may, and one that stays. The budget is enough to call them
+    unsettled; whoever takes turns again and again just short of that waits for the regular probes.
     """
     oldest = ledger.now - REPROBE_WINDOW
     return sum(at > oldest for at in ledger.memory.reprobes) < ledger.policy.reprobes
+
+
+def _stays(ledger: Ledger, state: SubjectState) -> bool:
+    """Whether what is pending was read without a break for longer than re-probes take.
+
+    Where only full probes decide, regular ones would leave it open for as long as the budget is spent.
+    """
+    series = max(ledger.policy.confirm_delays, default=REPROBE_WINDOW)
+    return state.pending_since is not None and ledger.at - state.pending_since > series
 
 
 def _future(times: Iterable[datetime], now: datetime) -> datetime | None:

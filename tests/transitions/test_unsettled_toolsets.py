@@ -1,5 +1,7 @@
 """Tool lists that no probe can be sure of: after a deploy, between instances, on one surface of two."""
 
+import itertools
+import string
 from datetime import timedelta
 
 from driftwatch.model import Depth, Era, EventKind, Trigger
@@ -66,6 +68,20 @@ class TestTurns:
         assert timeline.probe(self.OTHER, depth=Depth.LIGHT) == []
         assert timeline.changes.confirm
         assert timeline.changes.confirm.due_at - timeline.now == timedelta(seconds=15)
+
+    def test_a_list_that_stays_is_told_soon_however_many_came_and_went_before_it(self) -> None:
+        timeline = Timeline(interval=timedelta(minutes=5))
+        timeline.run(timedelta(minutes=10), HEALTHY)
+        letters = iter(string.ascii_letters[3:])
+        for _ in range(14):
+            for last in itertools.islice(letters, 3):
+                timeline.run(timedelta(seconds=20), HEALTHY.offering(f"abc{last}"))
+            timeline.run(timedelta(minutes=8), HEALTHY.offering(f"abc{last}"))
+        assert timeline.memory
+        assert len(timeline.memory.reprobes) > timeline.policy.reprobes
+        timeline.run(2 * timeline.interval, HEALTHY.offering(f"abc{last}"))
+        assert timeline.value(MODERN) == pair(f"abc{last}")
+        assert timeline.alerts[-1].endswith(pair(f"abc{last}"))
 
     def test_without_re_probes_light_ones_have_to_do(self) -> None:
         timeline = Timeline(policy=Policy(confirm_delays=()))
