@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from urllib.parse import SplitResult, urljoin, urlsplit
+from urllib.parse import SplitResult, urldefrag, urljoin, urlsplit
 
 from driftwatch.checks.answers import answered, ok
 from driftwatch.checks.base import Found, NotChecked, listed, shown
@@ -17,6 +17,9 @@ KEEPS_METHOD = frozenset({307, 308})
 REDIRECTS = frozenset({301, 302, 303}) | KEEPS_METHOD
 
 _QUOTED_STRING = re.compile(r'"(?:[^"\\]|\\.)*"?')
+
+_PORTS = {"http": 80, "https": 443}
+_NO_ADDRESS = ("other-host", "The URL redirects to something that is no web address.", None)
 
 REFUSED_ACCEPT = 406
 REFUSED_TYPE = 415
@@ -48,7 +51,7 @@ def redirected(exchange: Exchange) -> Found:
         subject=exchange.url,
         message=message,
         expected="an answer at the published URL itself",
-        measured=f"HTTP {exchange.status} to {location[:200]}",
+        measured=f"HTTP {exchange.status} to {location[:200] or 'an empty Location'}",
     )
 
 
@@ -70,7 +73,9 @@ def _destination(exchange: Exchange, location: str) -> tuple[str, str, Severity 
         here, there = urlsplit(exchange.url), urlsplit(urljoin(exchange.url, location))
         same_port = _port(here) == _port(there)
     except ValueError:
-        return "other-host", "The URL redirects to something that is no address.", None
+        return _NO_ADDRESS
+    if there.scheme not in _PORTS:
+        return _NO_ADDRESS
     if here.scheme == "https" and there.scheme == "http":
         return "plain-http", "The URL redirects to plain http.", None
     if there.hostname != here.hostname:
@@ -81,11 +86,13 @@ def _destination(exchange: Exchange, location: str) -> tuple[str, str, Severity 
         return "other-host", "The URL redirects to another port of its host.", None
     if exchange.status not in KEEPS_METHOD:
         return "method-lost", "The URL redirects in a way that turns a POST into a GET.", None
+    if urldefrag(there.geturl()).url == exchange.url:
+        return "same-origin", "The URL redirects to itself.", Severity.HEADS_UP
     return "same-origin", "The URL redirects to another address of the same server.", Severity.HEADS_UP
 
 
 def _port(url: SplitResult) -> int | None:
-    return url.port or {"http": 80, "https": 443}.get(url.scheme)
+    return url.port or _PORTS.get(url.scheme)
 
 
 def names_several_types(reply: Exchange) -> bool:

@@ -93,6 +93,11 @@ def test_a_redirect_is_judged_by_where_it_leads(status: int, location: str, stat
         ("https://mcp.example.org/mcp", "to-https", "is plain http and redirects to https"),
         ("http://mcp.example.org:8080/mcp", "other-host", "another port of its host"),
         ("http://www.mcp.example.org/mcp", "other-host", "another host"),
+        ("gopher://mcp.example.org/mcp", "other-host", "something that is no web address"),
+        ("file:///etc/passwd", "other-host", "something that is no web address"),
+        ("", "same-origin", "The URL redirects to itself"),
+        ("http://mcp.example.org/mcp#again", "same-origin", "The URL redirects to itself"),
+        ("?again", "same-origin", "another address of the same server"),
     ],
 )
 def test_a_redirect_from_plain_http_says_what_changes(location: str, code: str, message: str) -> None:
@@ -100,6 +105,12 @@ def test_a_redirect_from_plain_http_says_what_changes(location: str, code: str, 
     (found,) = judged("transport/redirect", shut("redirect", hop)).findings
     assert found.code == code
     assert message in found.message
+
+
+def test_a_redirect_without_an_address_says_so() -> None:
+    hop = exchange(status=307, headers=(("location", ""),))
+    (found,) = judged("transport/redirect", shut("redirect", hop)).findings
+    assert found.measured == "HTTP 307 to an empty Location"
 
 
 @pytest.mark.parametrize(

@@ -250,7 +250,9 @@ def _redirect(exchange: Exchange) -> str:
         why = "clients turn a POST into a GET there"
     else:
         why = "one redirect is followed, not two"
-    return f"HTTP {exchange.status} to {location[:_QUOTED]}: not followed, because {why}"
+    return (
+        f"HTTP {exchange.status} to {location[:_QUOTED] or 'an empty Location'}: not followed, because {why}"
+    )
 
 
 def _said(exchange: Exchange) -> str:

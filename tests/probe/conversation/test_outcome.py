@@ -172,6 +172,12 @@ def test_a_redirect_that_is_not_followed_says_why(answer: Exchange, reason: str)
     assert found.message.endswith(f": not followed, because {reason}")
 
 
+def test_a_redirect_without_an_address_says_so() -> None:
+    found = outcome.blocked(redirect(307, ""))
+    assert found is not None
+    assert found.message.startswith("HTTP 307 to an empty Location: not followed")
+
+
 def opening(answer: Exchange, *, era: Era = Era.LEGACY, established: bool = False) -> Opening:
     return Opening(era=era, attempts=(answer,), established=established)
 
