@@ -57,7 +57,7 @@ CASES = [
         "an output type narrowed",
         lambda s: s.output()["properties"]["id"].update(enum=["a"]),
         "compatible output-values-removed /outputSchema/properties/id/enum",
-        '"create_order": output "id" is now one of "a"',
+        '"create_order": output "id" is now "a"',
     ),
     case(
         "an output value added",

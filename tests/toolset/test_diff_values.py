@@ -155,6 +155,42 @@ CASES = [
         "compatible format /inputSchema/properties/limit/format",
         '"search": "limit" is now marked with the format "int64" (no format before)',
     ),
+    case(
+        "a single value",
+        lambda s: s.parameters("create_order")["note"].update(const="a"),
+        "breaking values-removed /inputSchema/properties/note/const",
+        '"create_order": "note" must now be "a"',
+    ),
+    case(
+        "a limit on what is never there",
+        lambda s: s.parameters("create_order")["note"].update(maxItems=3),
+        "cosmetic rewritten /inputSchema",
+        '"create_order": input schema written differently, same meaning',
+    ),
+    case(
+        "a format of texts on an integer",
+        lambda s: s.parameters("search")["limit"].update(format="date-time"),
+        "compatible format /inputSchema/properties/limit/format",
+        '"search": "limit" is now marked with the format "date-time" (no format before)',
+    ),
+    case(
+        "a multiple that every integer is",
+        lambda s: s.parameters("search")["limit"].update(multipleOf=1),
+        "cosmetic rewritten /inputSchema",
+        '"search": input schema written differently, same meaning',
+    ),
+    case(
+        "null among the types, not among the values",
+        lambda s: s.parameters("create_order")["priority"].update(type=["string", "null"]),
+        "cosmetic rewritten /inputSchema",
+        '"create_order": input schema written differently, same meaning',
+    ),
+    case(
+        "a value of no type that is accepted",
+        lambda s: s.parameters("create_order")["priority"]["enum"].append(None),
+        "cosmetic rewritten /inputSchema",
+        '"create_order": input schema written differently, same meaning',
+    ),
 ]
 
 

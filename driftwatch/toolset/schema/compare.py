@@ -77,7 +77,8 @@ def _compare_place(pair: Pair, work: Work) -> None:
         return
     changed = work.changed(old.keywords, new.keywords)
     if not REMARKS.isdisjoint(changed):
-        compare_remarks(old, new, changed - of_forms(old, new), pair, work)
+        remarked = changed - of_forms(old, new) if old.sources or new.sources else changed
+        compare_remarks(old, new, remarked, pair, work)
     if changed <= REMARKS:
         return
     compare_malformed(old, new, pair, work)

@@ -6,9 +6,13 @@ from fractions import Fraction
 from typing import NamedTuple, TypeGuard
 
 from driftwatch.model import Json
+from driftwatch.toolset.schema.keywords import SPEAKS_OF
 from driftwatch.toolset.schema.ledger import Effect, Ledger
+from driftwatch.toolset.schema.values import TYPES, kinds
 from driftwatch.toolset.schema.views import View, types
 from driftwatch.toolset.wording import quote, value
+
+_EVERY = frozenset(TYPES)
 
 _SAFE_INTEGER = 2**53 - 1
 """The bounds that generators in JavaScript write for "any integer" (zod's ``int()``): no limit at all."""
@@ -90,14 +94,26 @@ class _Bound(NamedTuple):
 
 def compare_limits(old: View, new: View, changed: frozenset[str], subject: str, ledger: Ledger) -> None:
     """Note every rule on a single value that is tighter, looser or another one."""
+    ours, theirs = _spoken_of(old), _spoken_of(new)
+    changed = frozenset([name for name in changed & LIMITS if _speaks(name, ours) and _speaks(name, theirs)])
     for end in _ENDS:
         if end.inclusive in changed or end.exclusive in changed:
             _compare_bounds(old, new, end, subject, ledger)
-    for keyword in sorted(changed & LIMITS):
+    for keyword in sorted(changed):
         if keyword in _SIZES:
             _compare_sizes(old, new, keyword, subject, ledger)
         elif keyword in _OTHERS:
             _OTHERS[keyword](old, new, subject, ledger)
+
+
+def _spoken_of(view: View) -> frozenset[str]:
+    """The types of the values that a schema accepts: a limit on any other is idle."""
+    accepted = kinds(view)
+    return _EVERY if accepted is None else accepted
+
+
+def _speaks(keyword: str, accepted: frozenset[str]) -> bool:
+    return not SPEAKS_OF.get(keyword, _EVERY).isdisjoint(accepted)
 
 
 def _compare_bounds(old: View, new: View, end: _End, subject: str, ledger: Ledger) -> None:
@@ -182,10 +198,10 @@ def _compare_multiples(old: View, new: View, subject: str, ledger: Ledger) -> No
     before, after = (_multiple(view) for view in (old, new))
     if before == after:
         return
-    pointer = (new if after is not None else old).at("multipleOf")
     values = (old.keywords.get("multipleOf"), new.keywords.get("multipleOf"))
-    was = f"was {value(values[0])}" if before is not None else "any before"
-    if after is None:
+    pointer = (new if values[1] is not None else old).at("multipleOf")
+    was = f"was {value(values[0])}" if values[0] is not None else "any before"
+    if after is None or values[1] is None:
         message = f"{subject} may now be any multiple ({was})"
         ledger.note("limit-loosened", Effect.WIDENED, message, pointer, values)
     elif before is not None and (before / after).denominator == 1:
@@ -199,11 +215,14 @@ def _compare_multiples(old: View, new: View, subject: str, ledger: Ledger) -> No
 
 
 def _multiple(view: View) -> Fraction | None:
+    """What a number must be a multiple of; an integer is one of 1."""
     number = _number(view, "multipleOf")
+    whole = _spoken_of(view) <= {"integer", "null"}
     if number is None or not _finite(number) or number <= 0:
-        return None
+        return Fraction(1) if whole else None
     # By its decimal digits: 0.3 is three times 0.1.
-    return Fraction(repr(number)) if isinstance(number, float) else Fraction(number)
+    step = Fraction(repr(number)) if isinstance(number, float) else Fraction(number)
+    return Fraction(step.numerator) if whole else step
 
 
 def _compare_uniqueness(old: View, new: View, subject: str, ledger: Ledger) -> None:
@@ -239,15 +258,19 @@ def _compare_formats(old: View, new: View, subject: str, ledger: Ledger) -> None
     if before == after:
         return
     pointer = (new if after is not None else old).at("format")
-    if after not in _ASSERTED_FORMATS:
-        effect = Effect.WIDENED if before in _ASSERTED_FORMATS else Effect.NONE
+    asserted, now_asserted = (
+        text in _ASSERTED_FORMATS and "string" in _spoken_of(view)
+        for text, view in ((before, old), (after, new))
+    )
+    if now_asserted:
+        effect = Effect.EXCHANGED if asserted else Effect.NARROWED
     else:
-        effect = Effect.EXCHANGED if before in _ASSERTED_FORMATS else Effect.NARROWED
+        effect = Effect.WIDENED if asserted else Effect.NONE
     if after is None:
         message = f"{subject} no longer has a format (was {quote(before or '')})"
     else:
         was = f"was {quote(before)}" if before is not None else "no format before"
-        verb = f"{ledger.side.must} of" if after in _ASSERTED_FORMATS else "is now marked with"
+        verb = f"{ledger.side.must} of" if now_asserted else "is now marked with"
         message = f"{subject} {verb} the format {quote(after)} ({was})"
     ledger.note("format", effect, message, pointer, (before, after))
 

@@ -15,6 +15,9 @@ TYPES = ("string", "number", "integer", "boolean", "object", "array", "null")
 
 _EVERY = frozenset(TYPES) - {"integer"}
 
+_INSTANCES = {"number": frozenset({"number", "integer"})}
+"""The types of values that a type accepts, where they are several."""
+
 VALUES = frozenset({"enum", "const"})
 TYPE = VALUES | {"type"}
 """The keywords that tell the type of a value."""
@@ -35,6 +38,8 @@ def kinds(view: View, *, root: bool = False) -> frozenset[str] | None:
             named = frozenset(map(_type_of, allowed))
         elif root:
             named = frozenset({"object"})
+    elif "enum" in view.keywords:
+        named = _inhabited(named, view.keywords["enum"])
     if "number" in named:
         named -= {"integer"}
     return None if not named or named >= _EVERY else named
@@ -43,11 +48,29 @@ def kinds(view: View, *, root: bool = False) -> frozenset[str] | None:
 def values(view: View) -> list[Json] | None:
     """The values that ``enum`` and ``const`` allow; None for any."""
     allowed = view.keywords.get("enum")
+    if "type" in view.keywords and isinstance(allowed, list):
+        allowed = _of_types(allowed, view.keywords["type"])
     if "const" in view.keywords:
         constant = view.keywords["const"]
         refused = isinstance(allowed, list) and not any(same(constant, item) for item in allowed)
         return [] if refused else [constant]
     return allowed if isinstance(allowed, list) else None
+
+
+def _inhabited(named: frozenset[str], allowed: Json) -> frozenset[str]:
+    """Those of several types that a listed value has: null is not accepted where it is not listed."""
+    if not isinstance(allowed, list):
+        return named
+    found = frozenset(map(_type_of, allowed))
+    return frozenset(kind for kind in named if not found.isdisjoint(_INSTANCES.get(kind, {kind}))) or named
+
+
+def _of_types(allowed: list[Json], kind: Json) -> list[Json]:
+    """The listed values without those that no named type has; all of them where none would be left."""
+    if kind == "string" and {*map(type, allowed)} == {str}:
+        return allowed
+    named = frozenset(types(kind))
+    return [item for item in allowed if _accepts(named or None, _type_of(item))] or allowed
 
 
 def compare_types(
@@ -150,12 +173,13 @@ def compare_values(old: View, new: View, moved: frozenset[str], subject: str, le
         return
     pointer = (new if after is not None else old).at(_keyword(new if after is not None else old))
     if before is None:
-        if not _covers_boolean(after or []):
-            message = f"{subject} {ledger.side.must} one of {_listed(after or [])}"
+        if not _spells_out(after or []):
+            one_of = "one of " if len(by_form(after or [])) > 1 else ""
+            message = f"{subject} {ledger.side.must} {one_of}{_listed(after or [])}"
             ledger.note("values-removed", Effect.NARROWED, message, pointer, (before, after))
         return
     if after is None:
-        if not _covers_boolean(before):
+        if not _spells_out(before):
             message = f"{subject} is no longer limited to {_listed(before)}"
             ledger.note("values-added", Effect.WIDENED, message, pointer, (before, after))
         return
@@ -189,6 +213,7 @@ def _listed(items: list[Json]) -> str:
     return listed(sorted(map(value, items)))
 
 
-def _covers_boolean(items: list[Json]) -> bool:
-    """True and false spelled out say no more than the type."""
-    return {canonical(item) for item in items} == {"true", "false"}
+def _spells_out(items: list[Json]) -> bool:
+    """True, false and null written down say no more than their types."""
+    forms = {canonical(item) for item in items}
+    return bool(forms) and forms - {"null"} in (set(), {"true", "false"})
