@@ -1,8 +1,9 @@
 """``config init``, ``config check`` and ``config show``."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,7 +16,10 @@ from driftwatch.cli.options import (
     load_to_alert,
     print_json,
 )
-from driftwatch.errors import UsageError
+from driftwatch.errors import ConfigError, Problem, UsageError
+
+if TYPE_CHECKING:
+    from driftwatch.config import Config
 
 app = typer.Typer(help="Begin, check or show the configuration.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -71,7 +75,7 @@ def init(
 def check(config: ConfigOption = None) -> None:
     """Check the whole configuration, every alert URL included.
 
-    Exits with 2 and tells every problem at once.
+    Exits with 2 and tells every problem at once; if there is none, certificate files that cannot be used.
     """
     from driftwatch.observe import checks_policy
 
@@ -79,10 +83,28 @@ def check(config: ConfigOption = None) -> None:
     loaded = load_to_alert(config)
     for server in loaded.servers:
         checks_policy(loaded, server)
+    if problems := list(_unusable_files(path, loaded)):
+        raise ConfigError(problems)
     for warning in loaded.warnings:
         typer.echo(f"{path}: warning: {warning}", err=True)
     counts = f"servers: {len(loaded.servers)}, alert channels: {len(loaded.channels)}"
     typer.echo(f"{path}: fine ({counts})")
+
+
+def _unusable_files(path: Path, loaded: "Config") -> Iterator[Problem]:
+    """Certificate files that no probe can use; a service starts all the same, for they may be renewed."""
+    from driftwatch.config.toml_lines import find_line, index_lines
+    from driftwatch.probe import TrustStore, file_fault
+
+    trust, lines = TrustStore(), index_lines(path.read_text(encoding="utf-8"))
+    for number, server in enumerate(loaded.servers):
+        try:
+            trust.get(ca_file=server.ca_file, client_cert=server.client_cert, client_key=server.client_key)
+        except OSError as why:
+            key = "ca_file" if why.filename == str(server.ca_file) else "client_cert"
+            line = find_line(lines, ("server", number, key))
+            message = f"{file_fault(why)}: give a PEM file with what belongs there"
+            yield Problem(str(path), line, f'server "{server.name}".{key}', message)
 
 
 @app.command("show")

@@ -21,6 +21,8 @@ def cautions(servers: Sequence[Server], channels: Sequence[Channel], http: Http,
         if server.sends_secret_in_clear:
             yield f'server "{server.name}": its credential travels unencrypted, over http'
     yield from _guessable(http, hook)
+    if http.admin_token is not None and http.admin_token == http.read_token:
+        yield "http.admin_token is the read_token too: whoever may read may also change"
 
 
 def _untold(servers: Sequence[Server], channels: Sequence[Channel]) -> Iterator[str]:

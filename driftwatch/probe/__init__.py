@@ -12,7 +12,7 @@ from driftwatch.probe.target import Target, ToolCall
 from driftwatch.probe.wire.connect import Resolver, SystemResolver
 from driftwatch.probe.wire.credential import Credential
 from driftwatch.probe.wire.request import Limits
-from driftwatch.probe.wire.tls import TrustStore
+from driftwatch.probe.wire.tls import TrustStore, file_fault
 
 __all__ = [
     "Credential",
@@ -24,6 +24,7 @@ __all__ = [
     "Target",
     "ToolCall",
     "TrustStore",
+    "file_fault",
     "probe",
     "prober",
 ]

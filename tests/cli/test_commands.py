@@ -162,6 +162,21 @@ def test_every_problem_of_a_configuration_is_told_at_once_with_file_and_line(
     assert "no service for nosuchthing://" in lines[4]
 
 
+def test_certificate_files_that_no_probe_can_use_are_problems_of_the_configuration(
+    driftwatch: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "empty.pem").touch()
+    server = '[[server]]\nname = "{}"\nurl = "https://h/mcp"\n{} = "empty.pem"\n'
+    text = server.format("a", "ca_file") + server.format("b", "client_cert")
+    (tmp_path / "config.toml").write_text(text, encoding="utf-8")
+    ended = driftwatch("config", "check")
+    assert (ended.code, ended.out) == (2, "")
+    first, second = ended.err.removeprefix("driftwatch: ").splitlines()
+    assert first.startswith('config.toml:4: server "a".ca_file: ')
+    assert second.startswith('config.toml:8: server "b".client_cert: ')
+    assert all(line.endswith(": give a PEM file with what belongs there") for line in (first, second))
+
+
 def test_a_first_configuration_is_written_and_fine_and_nothing_is_overwritten(
     driftwatch: Command, tmp_path: Path
 ) -> None:

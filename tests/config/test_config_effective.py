@@ -294,6 +294,12 @@ def test_cautions_are_no_errors(loaded: Load) -> None:
     )
 
 
+def test_one_token_for_reading_and_changing_is_hardly_meant(loaded: Load) -> None:
+    token = "0123456789abcdef"
+    config = loaded(f'[http]\nread_token = "{token}"\nadmin_token = "{token}"\n')
+    assert config.warnings[-1] == "http.admin_token is the read_token too: whoever may read may also change"
+
+
 def test_a_probe_without_a_file_has_one_server_and_every_default() -> None:
     config = adhoc("https://mcp.example.com:8443/mcp", headers={"X-Key": "k"}, token="t")
     (server,) = config.servers
