@@ -52,6 +52,10 @@ def prober(*, clock: Clock, resolver: Resolver, pause: Pause = asyncio.sleep) ->
     return probed
 
 
+_BESIDE = ("addresses", "replicas", "slow_call", "logs", "burst")
+"""The parts of the evidence that a full probe adds to those of a light one."""
+
+
 async def probe(
     target: Target,
     *,
@@ -79,7 +83,8 @@ async def probe(
     except OSError as why:
         message = f"a configured certificate file cannot be used: {file_fault(why)}"
         found = Outcome(code="certificate-file", message=message, status=None, reachable=False)
-        return _evidence(target, found, taken_at=taken_at, depth=depth, trigger=trigger)
+        beside = {} if depth is Depth.LIGHT else dict.fromkeys(_BESIDE, found.blocker)
+        return _evidence(target, found, taken_at=taken_at, depth=depth, trigger=trigger, **beside)
 
     def wire(url: str, credential: Credential | None, limits: Limits) -> Wire:
         return Wire(
@@ -102,8 +107,8 @@ async def probe(
     else:
         under_way = _Probe(target, credential, depth, errand, pause)
         evidence = await under_way.make(taken_at=taken_at, trigger=trigger)
-    beside = {} if depth is Depth.LIGHT else await under_way.look_beside(evidence, resolver)
-    return replace(evidence, **beside, duration_s=clock() - begun)
+    seen = {} if depth is Depth.LIGHT else await under_way.look_beside(evidence, resolver)
+    return replace(evidence, **seen, duration_s=clock() - begun)
 
 
 class _Probe:

@@ -394,7 +394,8 @@ async def test_a_certificate_file_that_cannot_be_used_is_a_fault_of_ours(
         mended = await look()
     assert state(evidence, "auth/credential") == (State.FAILED, "certificate-file")
     assert "client.pem" in evidence.outcome.message
-    for check in ("transport/endpoint", "tls/chain", "release/fingerprint"):
+    for check in ("transport/endpoint", "tls/chain", "release/fingerprint", "network/addresses"):
         assert state(evidence, check) == (State.NOT_CHECKED, "certificate-file")
+    assert not any(each.code == DEPTH_CODE for each in judge(evidence, checks.Policy()).report.results)
     assert from_json(to_json(evidence)) == evidence
     assert state(mended, "transport/endpoint") == (State.VERIFIED, None)
