@@ -54,6 +54,12 @@ HIDDEN = re.compile("[" + "".join(f"{chr(first)}-{chr(last)}" for first, last, _
 BLANKS = frozenset("\u115f\u1160\u2800\u3164\uffa0\U00013441\U00013442\U00016fe4\U0001d159")
 """Those of them that look like a space."""
 
+# Letters of other alphabets that look like Latin ones, and the apostrophes that people type.
+LOOKALIKES = str.maketrans(
+    "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u0501\u04bb\u051b\u051d\u03bf\u03b1\u03b9\u2018\u2019\u02bc\u2032\u00b4\uff07",
+    "aeopcyxijsdhqwoai''''''",
+)
+
 _RUN = re.compile(rf"({HIDDEN.pattern})\1*")
 
 # Scripts in which the zero width joiners shape letters: Arabic to Thaana, the scripts of India, Tibetan,
@@ -96,6 +102,14 @@ _FLAG_LENGTH = 6
 def hides_nothing(text: str) -> bool:
     """True when no character of a text is hidden."""
     return (text.isascii() and text.isprintable()) or HIDDEN.search(text) is None
+
+
+def looks(text: str) -> str:
+    """What a text looks like: equal for two that nobody tells apart, or by their case alone."""
+    if text.isascii():
+        return text.lower()
+    plain = unicodedata.normalize("NFKC", text.translate(LOOKALIKES).lower().translate(LOOKALIKES))
+    return HIDDEN.sub("", plain)
 
 
 def invisible(text: str) -> Counter[str]:

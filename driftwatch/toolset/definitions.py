@@ -58,8 +58,6 @@ class Definitions:
         parts = {member: self._part(member, before.get(member), after.get(member)) for member in PARTS}
         if all(part.changes is None for part in parts.values()):
             return {}
-        if old.name != new.name:
-            parts["name"] = _Part([], new_texts("name", old.get("name"), new.get("name"), Sameness()))
         return parts
 
     def _part(self, member: str, before: Json, after: Json) -> _Part:

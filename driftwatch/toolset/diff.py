@@ -6,14 +6,15 @@ from collections.abc import Hashable
 from driftwatch.model import Json
 from driftwatch.toolset.canonical import same
 from driftwatch.toolset.change import BREAKING, COMPATIBLE, TEXT, Change, Diff, Difference
+from driftwatch.toolset.characters import looks
 from driftwatch.toolset.definitions import Definitions
 from driftwatch.toolset.further import further_changes, further_names
 from driftwatch.toolset.pairing import Both, Pairing, pair
 from driftwatch.toolset.schema.remarks import text_change
 from driftwatch.toolset.schema.views import Allowance, names
-from driftwatch.toolset.screening import Text, Traits, flagged, judged, traits, traits_of_tools
+from driftwatch.toolset.screening import Text, Traits, flagged, flagged_name, judged, traits, traits_of_tools
 from driftwatch.toolset.tools import Entry, Toolset, name_of
-from driftwatch.toolset.wording import listed, quote
+from driftwatch.toolset.wording import listed, quote, renamed, told_apart
 
 _NAMED = 3
 """Of tools that changed alike this many are named; of more, only these."""
@@ -48,7 +49,7 @@ def diff(old: Toolset, new: Toolset, earlier: Toolset = NOTHING) -> Diff:
     pairs = [*returned, *pairing.same, *pairing.renamed]
     differences = Definitions(Allowance(_STEPS)).compare(pairs)
     changes += [_back(other, found) for (_, other), found in zip(returned, differences, strict=False)]
-    changes += _added(pairing, old, {entry for _, entry in returned})
+    changes += _added(pairing, old, new, {entry for _, entry in returned})
     renamed = differences[len(pairs) - len(pairing.renamed) :]
     changes += [_renamed(*both, found) for both, found in zip(pairing.renamed, renamed, strict=True)]
     alike: _Alike = defaultdict(list)
@@ -149,7 +150,7 @@ def _removed(pairing: Pairing) -> list[Change]:
     ]
 
 
-def _added(pairing: Pairing, old: Toolset, returned: set[Entry]) -> list[Change]:
+def _added(pairing: Pairing, old: Toolset, new: Toolset, returned: set[Entry]) -> list[Change]:
     known = set(map(name_of, old.tools))
     common = {entry.parameters for entry in pairing.removed} & {entry.parameters for entry in pairing.added}
     twins = {
@@ -157,9 +158,10 @@ def _added(pairing: Pairing, old: Toolset, returned: set[Entry]) -> list[Change]
         for entry in pairing.removed
         if entry.parameters in common and '"properties":{"' in entry.schema
     }
-    new = [entry for entry in pairing.added if entry not in returned]
+    added = [entry for entry in pairing.added if entry not in returned]
+    doubles = _doubles(new) if added else {}
     changes = []
-    for entry, does in zip(new, traits_of_tools([entry.tool for entry in new]), strict=True):
+    for entry, does in zip(added, traits_of_tools([entry.tool for entry in added]), strict=True):
         name = quote(name_of(entry.tool))
         message = (
             f"another tool {name} added"
@@ -168,6 +170,8 @@ def _added(pairing: Pairing, old: Toolset, returned: set[Entry]) -> list[Change]
         )
         if entry.parameters in common and entry.schema in twins:
             message += f", with the parameters of the removed {quote(twins[entry.schema])}"
+        if double := doubles.get(name_of(entry.tool)):
+            message = told_apart(f"{message}, which looks like {quote(double)}", name_of(entry.tool), double)
         change = Change(
             kind="tool-added",
             tool=name_of(entry.tool),
@@ -177,6 +181,19 @@ def _added(pairing: Pairing, old: Toolset, returned: set[Entry]) -> list[Change]
         )
         changes.append(flagged(change, *judged(does, Traits())))
     return changes
+
+
+def _doubles(tools: Toolset) -> dict[str, str]:
+    """Of the names that look alike, or differ by case alone: another one of them."""
+    alike: defaultdict[str, list[str]] = defaultdict(list)
+    for name in sorted(set(map(name_of, tools.tools))):
+        alike[looks(name)].append(name)
+    return {
+        name: next(other for other in group if other != name)
+        for group in alike.values()
+        if len(group) > 1
+        for name in group
+    }
 
 
 def _size(tool: Json) -> str:
@@ -194,15 +211,16 @@ def _renamed(one: Entry, other: Entry, found: list[Difference]) -> Change:
     before, after = name_of(one.tool), name_of(other.tool)
     parameters = any(each.pointer.startswith("/inputSchema") and each.klass != TEXT for each in found)
     same = "other parameters too" if parameters else "same parameters"
-    return Change(
+    change = Change(
         kind="tool-renamed",
         tool=after,
         klass=BREAKING,
-        message=f"tool {quote(before)} renamed to {quote(after)} ({same})",
+        message=f"tool {renamed(before, after)} ({same})",
         pointer="/name",
         before=before,
         after=after,
     )
+    return flagged_name(change, before, after)
 
 
 def _shown(tool: Json) -> Json:

@@ -15,7 +15,7 @@ from driftwatch.toolset.change import BREAKING, COMPATIBLE, TEXT, Change
 from driftwatch.toolset.schema.remarks import text_change
 from driftwatch.toolset.screening import Text, flagged, judged, traits
 from driftwatch.toolset.tools import Toolset
-from driftwatch.toolset.wording import quote, value
+from driftwatch.toolset.wording import quote, renamed, value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +143,7 @@ def _compare(
             kind=f"{kind.noun}-renamed",
             tool=None,
             klass=BREAKING,
-            message=f"{kind.said} {quote(one.name)} renamed to {quote(other.name)}",
+            message=f"{kind.said} {renamed(one.name, other.name)}",
             pointer=f"/{kind.key}",
             before=one.name,
             after=other.name,

@@ -169,6 +169,7 @@ def screen(parts: list[tuple[list[Difference], list[Fresh]]], old: Json) -> list
     past = _Past(old)
     screened: list[Difference] = []
     told = any(found for found, _ in parts)
+    heard: set[str] = set()
     for found, new in parts:
         changes = list(found)
         for fresh in new:
@@ -177,6 +178,9 @@ def screen(parts: list[tuple[list[Difference], list[Fresh]]], old: Json) -> list
             if not (fresh.does or untold) or text.text in past.strings:  # only moved
                 continue
             flags, said = judged(fresh.does, past.like(fresh.does)) if fresh.does else ((), "")
+            if fresh.place is None and text.text in heard:  # the name of a property, where it is required
+                continue
+            heard.add(text.text)
             if fresh.place is not None:
                 changes[fresh.place] = changes[fresh.place].flagged(flags, said)
             elif flags or untold:
@@ -273,6 +277,14 @@ def judged(now: Traits, past: Traits) -> tuple[tuple[str, ...], str]:
         flags.append(NEW_LINK)
         said.append(f"new link {listed(map(quote, new_links))}")
     return tuple(flags), "; ".join(said)
+
+
+def flagged_name(change: Change, before: str, after: str) -> Change:
+    """The change of a name, flagged where the new name newly does something to its reader."""
+    if not _worth(after):
+        return change
+    old, new = (Text("/name", name, prose=is_prose(name), described=False) for name in (before, after))
+    return flagged(change, *judged(traits((new,)), traits((old,))))
 
 
 def flagged(change: Change, flags: tuple[str, ...], said: str) -> Change:

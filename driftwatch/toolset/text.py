@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TypeAlias
 
-from driftwatch.toolset.characters import BLANKS, HIDDEN, hides_nothing
+from driftwatch.toolset.characters import BLANKS, HIDDEN, LOOKALIKES, hides_nothing
 from driftwatch.toolset.occurrences import occurrences
 from driftwatch.toolset.orders import RULES, Rule
 
@@ -34,11 +34,6 @@ _Reading: TypeAlias = tuple[str, list[int] | None]
 
 _NEXT_WORD = re.compile(r"[\s,]*([\w']+)")
 
-# Letters of other alphabets that look like Latin ones, and the apostrophes that people type.
-_LOOKALIKES = str.maketrans(
-    "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u0501\u04bb\u051b\u051d\u03bf\u03b1\u03b9\u2018\u2019\u02bc\u2032\u00b4\uff07",
-    "aeopcyxijsdhqwoai''''''",
-)
 _RUN = re.compile(r"([\t\n\r -~]+)|.", re.DOTALL)
 """What only loses its case, or one character of another kind."""
 _TAG_LETTERS = range(0xE0020, 0xE007F)
@@ -162,5 +157,5 @@ def _fold(text: str, blank: str) -> _Reading:
 
 def _plain(character: str) -> str:
     """A character without case, compatibility form, accent or foreign alphabet."""
-    letters = unicodedata.normalize("NFKD", character.translate(_LOOKALIKES).lower().translate(_LOOKALIKES))
+    letters = unicodedata.normalize("NFKD", character.translate(LOOKALIKES).lower().translate(LOOKALIKES))
     return "".join(letter for letter in letters if not unicodedata.combining(letter))

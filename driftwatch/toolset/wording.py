@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from json.encoder import encode_basestring
 
 from driftwatch.model import Json
-from driftwatch.toolset.characters import HIDDEN
+from driftwatch.toolset.characters import HIDDEN, looks
 
 _NAME = 60
 _VALUE = 60
@@ -16,6 +16,7 @@ _WHOLE = 40
 """Characters of a text that is shown whole, before and after."""
 _LISTED = 4
 _UNSEEN = re.compile(rf"{HIDDEN.pattern}|[\ud800-\udfff]")
+_BEYOND_ASCII = re.compile("[^\\x00-\\x7f…]")
 _BASIC_PLANE = range(0x10000)
 
 _as_json = json.JSONEncoder(ensure_ascii=False, sort_keys=True).encode
@@ -67,8 +68,24 @@ def either(names: Iterable[str]) -> str:
     return f"{', '.join(most)} or {last}" if most else last
 
 
+def renamed(before: str, after: str) -> str:
+    """``"a" renamed to "b"``; what looks alike is spelled out."""
+    return told_apart(f"{quote(before)} renamed to {quote(after)}", before, after)
+
+
 def rewording(before: str, after: str) -> str:
     """What a text gained, lost or exchanged, with a little of what stands around it."""
+    return told_apart(_rewording(before, after), before, after)
+
+
+def told_apart(said: str, before: str, after: str) -> str:
+    """What is said of two texts, in letters that tell them apart."""
+    if said.isascii() or looks(before) != looks(after):
+        return said
+    return _BEYOND_ASCII.sub(_spelled, said)
+
+
+def _rewording(before: str, after: str) -> str:
     if before.strip() and after.strip() and max(len(before), len(after)) <= _WHOLE:
         return f"{quote(before)} -> {quote(after)}"
     start = _common(before, after)

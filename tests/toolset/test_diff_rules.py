@@ -37,7 +37,7 @@ CHOICE = {"if": {"required": ["a"]}, "then": {"required": ["b"]}}
             {"prefixItems": [TEXT], "items": False},
             [
                 ("compatible", '"p" no longer has one of the rules in `allOf`'),
-                ("breaking", '"p[]" is now refused'),
+                ("breaking", '"p[1+]" is now refused'),
             ],
         ),
         (

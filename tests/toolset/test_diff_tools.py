@@ -84,7 +84,43 @@ CASES = [
         "a second tool that differs by case",
         tool_added_twin,
         "compatible tool-added -",
-        'tool "Search" added (no parameters)',
+        'tool "Search" added (no parameters), which looks like "search"',
+    ),
+    case(
+        "a second tool whose name looks the same",
+        lambda s: s.tools.append({"name": "se\u0430rch", "inputSchema": {"type": "object"}}),
+        "compatible tool-added -",
+        'tool "se\\u0430rch" added (no parameters), which looks like "search"',
+    ),
+    case(
+        "a tool renamed to what looks the same",
+        lambda s: s.tool("search").update(name="se\u0430rch"),
+        "breaking tool-renamed /name",
+        'tool "search" renamed to "se\\u0430rch" (same parameters)',
+    ),
+    case(
+        "a tool renamed by what nobody sees",
+        lambda s: s.tool("search").update(name="search\u200b"),
+        "breaking tool-renamed /name hides",
+        ('tool "search" renamed to "search\\u200b" (same parameters); newly hides U+200B ZERO WIDTH SPACE'),
+    ),
+    case(
+        "other characters that look the same",
+        lambda s: s.tool("ping").update(description="\u0410nswers."),
+        "text description /description",
+        '"ping": description changed: "Answers." -> "\\u0410nswers."',
+    ),
+    case(
+        "a parameter renamed by what nobody sees",
+        lambda s: s.tool("status").update(
+            inputSchema={
+                "type": "object",
+                "properties": {"order_id\u200b": {"type": "string", "description": "Order number"}},
+                "required": ["order_id\u200b"],
+            }
+        ),
+        "breaking parameter-renamed /inputSchema/properties/order_id\u200b hides",
+        ('"status": parameter "order_id" renamed to "order_id\\u200b"; newly hides U+200B ZERO WIDTH SPACE'),
     ),
     case(
         "a second tool of the same name",

@@ -12,7 +12,7 @@ from driftwatch.toolset.schema.ledger import Effect
 from driftwatch.toolset.schema.values import kinds, type_words
 from driftwatch.toolset.schema.views import ANYTHING, INDIRECT, Document, View, names
 from driftwatch.toolset.schema.work import Pair, Work
-from driftwatch.toolset.wording import quote
+from driftwatch.toolset.wording import quote, renamed
 
 _MOST = 6
 """The most that names and equal demands may speak for one property."""
@@ -126,7 +126,7 @@ def _compare_added(item: _Property, old: View, pair: Pair, work: Work) -> None:
 
 def _compare_renamed(one: _Property, other: _Property, pair: Pair, work: Work) -> None:
     path = pair.below(other.name)
-    message = f"{work.ledger.side.noun} {quote(pair.below(one.name))} renamed to {quote(path)}"
+    message = f"{work.ledger.side.noun} {renamed(pair.below(one.name), path)}"
     work.ledger.note("renamed", BREAKING, message, other.pointer, (one.name, other.name))
     work.push(Pair(one.schema, one.pointer, other.schema, other.pointer, path))
     if one.required != other.required:

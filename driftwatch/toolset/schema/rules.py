@@ -32,7 +32,8 @@ def compare_items(old: View, new: View, pair: Pair, work: Work) -> None:
         ours, our_pointer = before[index] if index < len(before) else (rest_before, rest_old)
         theirs, their_pointer = after[index] if index < len(after) else (rest_after, rest_new)
         work.push(Pair(ours, our_pointer, theirs, their_pointer, f"{pair.path}[{index}]"))
-    work.push(Pair(rest_before, rest_old, rest_after, rest_new, f"{pair.path}[]"))
+    rest = f"{max(len(before), len(after))}+" if before or after else ""
+    work.push(Pair(rest_before, rest_old, rest_after, rest_new, f"{pair.path}[{rest}]"))
 
 
 def _items(view: View) -> tuple[list[tuple[Json, str]], Json, str]:
