@@ -86,7 +86,8 @@ def _destination(exchange: Exchange, location: str) -> tuple[str, str, Severity 
         return "other-host", "The URL redirects to another port of its host.", None
     if exchange.status not in KEEPS_METHOD:
         return "method-lost", "The URL redirects in a way that turns a POST into a GET.", None
-    if urldefrag(there.geturl()).url == exchange.url:
+    # Of a query only the place is recorded: two that differ look the same.
+    if not there.query and urldefrag(there.geturl()).url == exchange.url:
         return "same-origin", "The URL redirects to itself.", Severity.HEADS_UP
     return "same-origin", "The URL redirects to another address of the same server.", Severity.HEADS_UP
 

@@ -15,7 +15,9 @@ USER_AGENT = f"driftwatch/{__version__} (+https://github.com/driftwatch/driftwat
 _MAX_RECORDED = 64 * 1024
 _SECRETIVE = frozenset({SESSION_HEADER, "set-cookie", "location", "content-location"})
 _COOKIE = re.compile(r"^([^=;]*)=[^;]*")
-_QUERY = re.compile(r"\?[^#]*")
+_USER = re.compile(r"(?<=//)[^/?#]*(?=@)")
+_QUERY = re.compile(r"(?<=\?)[^#]*")
+_FRAGMENT = re.compile(r"(?<=#).+")
 
 Recorded = tuple[tuple[str, str], ...]
 
@@ -68,7 +70,7 @@ def incoming(fields: Fields, size: int) -> Recorded:
 
 
 def recorded(headers: Recorded, redactor: Redactor) -> Recorded:
-    """Received headers without session ids, cookies, queries of redirects and known secrets."""
+    """Received headers without known secrets, session ids, cookies, and what a redirect may hold of such."""
     shown = [
         (name, _without_secret(name, value)) if name in _SECRETIVE else (name, value)
         for name, value in headers
@@ -81,7 +83,9 @@ def _without_secret(name: str, value: str) -> str:
         return value and f"<{SESSION}>"
     if name == "set-cookie":
         return _COOKIE.sub(r"\1=<cookie>", value)
-    return _QUERY.sub("?<redacted>", value)
+    for part in (_FRAGMENT, _QUERY, _USER):
+        value = part.sub("<redacted>", value, count=1)
+    return value
 
 
 def firsts(headers: Recorded) -> dict[str, str]:

@@ -173,6 +173,26 @@ async def test_the_query_of_an_endpoint_is_sent_and_never_recorded(open_wire: An
     assert "q-s3cr3t-q" not in repr(exchange)
 
 
+@pytest.mark.parametrize(
+    ("location", "shown"),
+    [
+        ("https://ops:s3cret@b.example/mcp", "https://<redacted>@b.example/mcp"),
+        ("https://ops@s3cret@b.example", "https://<redacted>@b.example"),
+        ("/login?next=//s3cret@b.example/", "/login?<redacted>"),
+        ("https://b.example/done#access_token=s3cret", "https://b.example/done#<redacted>"),
+        ("https://b.example/@team?a=s3cret#b?s3cret", "https://b.example/@team?<redacted>#<redacted>"),
+    ],
+)
+async def test_a_redirect_is_recorded_without_what_may_be_secret_in_it(
+    location: str, shown: str, open_wire: Any
+) -> None:
+    answer = reply("", f"location: {location}", status="307 Temporary Redirect")
+    async with serve([ASK, answer]) as server, open_wire(server.url) as wire:
+        found = await wire.send(REQUEST)
+    assert found.location == location
+    assert found.exchange.header("location") == shown
+
+
 async def test_a_session_in_a_named_address_is_a_secret(open_wire: Any) -> None:
     async with serve([ASK, reply("session 0a1b2c3d4e5f")]) as server, open_wire(server.url) as wire:
         posted = Request(label="x", url=f"{server.url}/messages?session_id=0a1b2c3d4e5f", rpc=REQUEST.rpc)
