@@ -64,6 +64,11 @@ def test_the_order_of_tools_members_and_required_is_no_change() -> None:
             "definitions have other names",
         ),
         (
+            {**inputs(size={"$ref": "#size"}), "$defs": {"Size": {**SIZE, "$anchor": "size"}}},
+            {**inputs(size={"$ref": "#/$defs/Size"}), "$defs": {"Size": SIZE}},
+            "",
+        ),
+        (
             {**inputs(node={"$ref": "#/$defs/Node"}), "$defs": {"Node": NODE}},
             {**inputs(node=NODE), "$defs": {"Node": NODE}},
             "",
@@ -173,6 +178,14 @@ def test_another_definition_is_told_once_however_often_it_is_used() -> None:
     (change,) = compared(old, new).changes
     assert change.pointer == "/inputSchema/$defs/S/maxLength"
     assert change.klass == "breaking"
+
+
+def test_another_definition_behind_an_anchor_is_told() -> None:
+    old = {**inputs(a={"$ref": "#s"}), "$defs": {"S": {"$anchor": "s", "type": "string"}}}
+    new = {**inputs(a={"$ref": "#s"}), "$defs": {"S": {"$anchor": "s", "type": "integer"}}}
+    assert [change.message for change in compared(old, new).changes] == [
+        '"draw": "a" is now integer (was string)'
+    ]
 
 
 def test_a_definition_that_narrows_another_rule_is_told_where_it_stands() -> None:

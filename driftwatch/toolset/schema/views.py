@@ -126,13 +126,15 @@ class Document:
 
     def resolve(self, reference: Json) -> tuple[Json, str] | None:
         """What a local reference points to, and where that is; None for any other reference."""
-        if not isinstance(reference, str) or not (reference == "#" or reference.startswith("#/")):
+        if not isinstance(reference, str) or not reference.startswith("#"):
             return None
         if reference not in self._resolved:
             self._resolved[reference] = self._resolve(reference)
         return self._resolved[reference]
 
     def _resolve(self, reference: str) -> tuple[Json, str] | None:
+        if reference[1:2] not in {"", "/"}:
+            return self._anchored(reference[1:])
         node, pointer = self.root, self.pointer
         for step in unquote(reference).split("/")[1:]:
             name = step.replace("~1", "/").replace("~0", "~")
@@ -144,6 +146,15 @@ class Document:
                 return None
             pointer += f"/{escape(name)}"
         return node, pointer
+
+    def _anchored(self, anchor: str) -> tuple[Json, str] | None:
+        """The definition with that ``$anchor``."""
+        for keyword in ("$defs", "definitions"):
+            definitions = self.root.get(keyword) if isinstance(self.root, dict) else None
+            for name, schema in definitions.items() if isinstance(definitions, dict) else ():
+                if isinstance(schema, dict) and schema.get("$anchor") == anchor:
+                    return schema, f"{self.pointer}/{keyword}/{escape(name)}"
+        return None
 
     def definition(self, schema: Json) -> Json:
         """The object that a schema is nothing but a reference to; any other schema itself."""
