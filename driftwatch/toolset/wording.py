@@ -80,7 +80,7 @@ def rewording(before: str, after: str) -> str:
 
 def told_apart(said: str, before: str, after: str) -> str:
     """What is said of two texts, in letters that tell them apart."""
-    if said.isascii() or looks(before) != looks(after):
+    if (before.isascii() and after.isascii()) or looks(before) != looks(after):
         return said
     return _BEYOND_ASCII.sub(_spelled, said)
 
