@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
-from driftwatch.model import Depth
+from driftwatch.model import Depth, Trigger
 from driftwatch.transitions import doubt
 from driftwatch.transitions.changes import ConfirmProbe
 from driftwatch.transitions.confirmation import OTHERS, departures, known_values
@@ -47,16 +47,16 @@ def _due(ledger: Ledger, state: SubjectState, now: datetime) -> datetime | None:
     if state.subject in ledger.seen & ledger.too_light:
         # Re-probes may have come late. Only what a list has lost waits for longer than they take.
         counted = is_toolset(state.subject) and state.pending_count >= needed
-        late = waited if counted and waited > now else now + delays[0]
+        late = waited if counted and waited > now else _paced(ledger, now, delays[0])
         return _to_decide(ledger, state, _future(times, now) or late)
     if state.pending_count >= needed:
         return max(waited, now) if ledger.at < waited else None
     if needed > ledger.policy.confirm and delays:
-        return now + delays[0]
+        return _paced(ledger, now, delays[0])
     if state.subject in ledger.seen:
         return _to_confirm(ledger, state, times, now)
     if state.subject in ledger.too_light and delays:
-        return _future(times, now) or now + delays[0]
+        return _future(times, now) or _paced(ledger, now, delays[0])
     return _future(times, now)
 
 
@@ -119,6 +119,14 @@ def _stays(ledger: Ledger, state: SubjectState) -> bool:
     """
     series = max(ledger.policy.confirm_delays, default=REPROBE_WINDOW)
     return state.pending_since is not None and ledger.at - state.pending_since > series
+
+
+def _paced(ledger: Ledger, now: datetime, pause: timedelta) -> datetime:
+    """A pause from now on; where probes come faster than that, after the last re-probe: none puts it off."""
+    before, last = ledger.memory.last_run_at, max(ledger.memory.reprobes, default=now)
+    if before is None or ledger.at - before >= pause or ledger.report.trigger is Trigger.CONFIRM:
+        return now + pause
+    return max(now, last + pause)
 
 
 def _future(times: Iterable[datetime], now: datetime) -> datetime | None:
