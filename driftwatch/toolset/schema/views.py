@@ -257,12 +257,14 @@ def _merge(view: View, schema: Json, pointer: str) -> bool:
     if isinstance(schema, bool):
         view.shape = view.shape if schema else "nothing"
         return True
-    if not isinstance(schema, dict) or _clashes(view, schema):
+    if not isinstance(schema, dict):
         return False
     if not view.keywords:  # as a rule: nothing but a reference
         view.keywords.update(schema)
         view.sources.update(dict.fromkeys(schema, pointer))
         return True
+    if _clashes(view, schema):
+        return False
     for name, item in schema.items():
         own = view.keywords.get(name)
         if name not in view.keywords:
