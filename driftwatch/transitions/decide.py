@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from types import MappingProxyType
 
-from driftwatch.model import Era, EventKind, Report, Result, State, Trigger
+from driftwatch.model import Depth, Era, EventKind, Report, Result, State, Trigger
 from driftwatch.transitions import doubt
 from driftwatch.transitions.causes import Causes
 from driftwatch.transitions.certificates import (
@@ -105,6 +105,7 @@ def apply(memory: Memory | None, changes: Changes, report: Report) -> Memory:
                 seen[pair] = max(state.confirmed_since, seen.get(pair, state.confirmed_since))
     reprobe = [report.taken_at] if report.trigger is Trigger.CONFIRM else []
     recent = report.taken_at - REPROBE_WINDOW
+    planned = changes.confirm
     return replace(
         before,
         states={**before.states, **{state.subject: state for state in changes.states}},
@@ -114,6 +115,7 @@ def apply(memory: Memory | None, changes: Changes, report: Report) -> Memory:
         notices=_noted(before, changes),
         last_run_at=report.taken_at,
         reprobes=tuple(at for at in (*before.reprobes, *reprobe) if at > recent),
+        full_reprobe_at=planned.due_at if planned and planned.depth is Depth.FULL else None,
         seen_fingerprints=seen,
     )
 

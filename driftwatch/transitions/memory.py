@@ -104,6 +104,8 @@ class Memory:
     last_run_at: datetime | None = None
     reprobes: tuple[datetime, ...] = ()
     """When it was re-probed within REPROBE_WINDOW."""
+    full_reprobe_at: datetime | None = None
+    """When a full re-probe is due that was planned and has not begun."""
     seen_fingerprints: Mapping[str, datetime] = field(default_factory=dict)
     """When each fingerprint of this server last became, or ceased to be, the confirmed one, by pair."""
 

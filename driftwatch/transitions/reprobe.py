@@ -30,7 +30,21 @@ def plan(ledger: Ledger, now: datetime) -> ConfirmProbe | None:
     light = ledger.report.depth is Depth.LIGHT and not any(
         state.subject in ledger.too_light for state, _ in wishes
     )
-    return ConfirmProbe(due_at=min(due for _, due in wishes), depth=Depth.LIGHT if light else Depth.FULL)
+    due_at = min(due for _, due in wishes)
+    if light:
+        return ConfirmProbe(due_at=due_at, depth=Depth.LIGHT)
+    return ConfirmProbe(due_at=min(due_at, _awaited(ledger, now) or due_at), depth=Depth.FULL)
+
+
+def _awaited(ledger: Ledger, now: datetime) -> datetime | None:
+    """When the full re-probe is due that a light probe came before: that must not put it off.
+
+    Where light probes come faster than re-probes, it would never be made.
+    """
+    report, planned = ledger.report, ledger.memory.full_reprobe_at
+    if planned is None or report.depth is Depth.FULL or report.trigger is Trigger.CONFIRM:
+        return None
+    return max(planned, now)
 
 
 def _due(ledger: Ledger, state: SubjectState, now: datetime) -> datetime | None:
@@ -47,16 +61,16 @@ def _due(ledger: Ledger, state: SubjectState, now: datetime) -> datetime | None:
     if state.subject in ledger.seen & ledger.too_light:
         # Re-probes may have come late. Only what a list has lost waits for longer than they take.
         counted = is_toolset(state.subject) and state.pending_count >= needed
-        late = waited if counted and waited > now else _paced(ledger, now, delays[0])
+        late = waited if counted and waited > now else now + delays[0]
         return _to_decide(ledger, state, _future(times, now) or late)
     if state.pending_count >= needed:
         return max(waited, now) if ledger.at < waited else None
     if needed > ledger.policy.confirm and delays:
-        return _paced(ledger, now, delays[0])
+        return now + delays[0]
     if state.subject in ledger.seen:
         return _to_confirm(ledger, state, times, now)
     if state.subject in ledger.too_light and delays:
-        return _future(times, now) or _paced(ledger, now, delays[0])
+        return _future(times, now) or now + delays[0]
     return _future(times, now)
 
 
@@ -119,14 +133,6 @@ def _stays(ledger: Ledger, state: SubjectState) -> bool:
     """
     series = max(ledger.policy.confirm_delays, default=REPROBE_WINDOW)
     return state.pending_since is not None and ledger.at - state.pending_since > series
-
-
-def _paced(ledger: Ledger, now: datetime, pause: timedelta) -> datetime:
-    """A pause from now on; where probes come faster than that, after the last re-probe: none puts it off."""
-    before, last = ledger.memory.last_run_at, max(ledger.memory.reprobes, default=now)
-    if before is None or ledger.at - before >= pause or ledger.report.trigger is Trigger.CONFIRM:
-        return now + pause
-    return max(now, last + pause)
 
 
 def _future(times: Iterable[datetime], now: datetime) -> datetime | None:

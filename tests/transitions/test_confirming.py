@@ -15,6 +15,7 @@ from tests.transitions.timeline import (
     MODERN,
     START,
     Timeline,
+    View,
     down,
     pair,
 )
@@ -129,7 +130,7 @@ def test_a_re_probe_repeats_the_depth_that_saw_the_change() -> None:
     timeline.probe(ended, depth=Depth.LIGHT)
     assert timeline.changes.confirm
     assert timeline.changes.confirm.depth is Depth.FULL
-    assert timeline.changes.confirm.due_at > timeline.now
+    assert timeline.changes.confirm.due_at == timeline.now, "it is overdue"
 
 
 def test_a_change_that_only_full_probes_see_is_confirmed_within_a_minute() -> None:
@@ -252,3 +253,32 @@ def test_a_gap_in_the_watch_is_history_unless_the_clock_was_stepped() -> None:
     timeline.dates = False
     timeline.probe(HEALTHY)
     assert len(timeline.of(EventKind.MONITOR_GAP)) == 1
+
+
+@pytest.mark.parametrize("seconds", [1, 5, 7, 10, 14, 15, 16, 20, 29, 30, 31, 60, 90, 15 * 60])
+@pytest.mark.parametrize(
+    "shown",
+    [
+        HEALTHY.offering("abcd"),
+        HEALTHY.offering("abd"),
+        HEALTHY.speaking("2025-11-25"),
+        SLOW,
+        down(),
+    ],
+    ids=["tool added", "tool renamed", "revision", "content type", "down"],
+)
+def test_a_change_is_told_within_two_minutes_of_the_probe_that_met_it_at_any_interval(
+    seconds: int, shown: View
+) -> None:
+    timeline = Timeline(interval=timedelta(seconds=seconds))
+    timeline.run(HOUR, HEALTHY.speaking("2026-07-28"))
+    timeline.run(timeline.interval + 2 * MINUTE, shown)
+    assert len(timeline.alerts) == 1
+
+
+@pytest.mark.parametrize("seconds", [1, 5, 10, 14, 15, 16, 31, 90, 15 * 60])
+def test_lost_tools_are_told_soon_after_they_were_waited_for_at_any_interval(seconds: int) -> None:
+    timeline = Timeline(interval=timedelta(seconds=seconds))
+    timeline.run(HOUR, HEALTHY)
+    timeline.run(timeline.policy.loss_confirm + timeline.interval + 2 * MINUTE, HEALTHY.offering("ab"))
+    assert len(timeline.alerts) == 1

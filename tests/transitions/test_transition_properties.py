@@ -93,7 +93,7 @@ def walk(timeline: Timeline, history: Sequence[tuple[Probe, int]]) -> None:
             incidents_and_states_agree(timeline.memory)
             stretches_follow_each_other(before, timeline.changes)
             confirm = timeline.changes.confirm
-            assert confirm is None or confirm.due_at > timeline.now
+            assert confirm is None or confirm.due_at >= timeline.now
 
 
 def every_event_stands_for_a_change(before: Memory, after: Memory, changes: Changes) -> None:

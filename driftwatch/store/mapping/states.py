@@ -6,7 +6,7 @@ from datetime import datetime
 
 from sqlalchemy import RowMapping
 
-from driftwatch.model import Certificate, State
+from driftwatch.model import Certificate, Depth, State
 from driftwatch.store.columns import from_micros, to_micros
 from driftwatch.store.mapping.values import Values
 from driftwatch.transitions import Incident, Memory, Standing, SubjectState, TlsNotice
@@ -126,6 +126,7 @@ def memory(
         notices=tuple(map(tls_notice, notices)),
         last_run_at=server["last_run_at"],
         reprobes=tuple(row["taken_at"] for row in reprobes),
+        full_reprobe_at=server["confirm_due_at"] if server["confirm_depth"] == Depth.FULL else None,
         seen_fingerprints=seen,
     )
 
