@@ -4,10 +4,11 @@ A change and its undo are one story; so is a chain of one subject's changes, and
 list in several eras of a server. Of several reminders that waited together the newest is told.
 """
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 
-from driftwatch.model import Event, EventKind, Json
+from driftwatch.alerts.details import objects
+from driftwatch.model import Event, EventKind
 from driftwatch.transitions.subjects import is_toolset, named_together, surface_of
 
 CHECKS = frozenset({EventKind.CHANGE, EventKind.RECOVERY, EventKind.COVERAGE_LOST, EventKind.COVERAGE_BACK})
@@ -45,29 +46,24 @@ def _reminders_together(events: Sequence[Event]) -> list[Event]:
             told.append(event)
         elif event is reminders[event.server][0]:
             newest = _newest(reminders[event.server], over)
-            says = any(_listed(newest, name) for name in ("incidents", "stale"))
-            was_said = any(_listed(event, name) for name in ("incidents", "stale"))
+            says = any(objects(newest.details.get(name)) for name in ("incidents", "stale"))
+            was_said = any(objects(event.details.get(name)) for name in ("incidents", "stale"))
             told += [newest] if says or not was_said else []
     return told
 
 
 def _newest(reminders: list[Event], over: Container[str]) -> Event:
     # One that calls only unseen checks to mind says nothing of what is open.
-    telling = [event for event in reminders if _listed(event, "incidents")]
+    telling = [event for event in reminders if objects(event.details.get("incidents"))]
     last = max(telling or reminders, key=lambda event: event.at)
-    open_ = [each for each in _listed(last, "incidents") if str(each.get("id")) not in over]
+    open_ = [each for each in objects(last.details.get("incidents")) if str(each.get("id")) not in over]
     # What nobody could look at is called to mind once.
     stale = {
         (str(each.get("subject")), str(each.get("since"))): each
         for event in reminders
-        for each in _listed(event, "stale")
+        for each in objects(event.details.get("stale"))
     }
     return replace(last, details={**last.details, "incidents": open_, "stale": list(stale.values())})
-
-
-def _listed(event: Event, name: str) -> list[Mapping[str, Json]]:
-    listed = event.details.get(name)
-    return [each for each in listed if isinstance(each, Mapping)] if isinstance(listed, list | tuple) else []
 
 
 def _ends(event: Event) -> bool:

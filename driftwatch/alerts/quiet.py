@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from driftwatch.alerts import windows as maintenance
+from driftwatch.alerts.details import objects
 from driftwatch.config.alerting import Window
 from driftwatch.model import Event, EventKind, Silence
 from driftwatch.transitions import Memory
@@ -104,9 +105,7 @@ def worth_telling(held: Sequence[Event], memory: Memory, was_told: Callable[[str
 def _checks_of(event: Event) -> set[str]:
     """The checks that an event is about; empty where there are none."""
     if event.kind is EventKind.ADDED_WITH_PROBLEMS:
-        results = event.details.get("results")
-        found = results if isinstance(results, list | tuple) else ()
-        return {str(result.get("check")) for result in found if isinstance(result, dict)}
+        return {str(result.get("check")) for result in objects(event.details.get("results"))}
     if event.kind is EventKind.UNSETTLED and is_toolset(event.subject):
         return {REPLICAS}
     check = _check_of(event.subject or "")

@@ -1,6 +1,6 @@
 """How wrong requests are refused: clients read the refusals to find out what to do next."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from http import HTTPStatus
 
 from driftwatch.checks.answers import (
@@ -63,8 +63,8 @@ def unknown_method(
     if silence is not None:
         return silence
     status = HTTPStatus.NOT_FOUND if era is Era.MODERN else None
-    found = list(_refusal(unknown_method, opening, "the method", METHOD_NOT_FOUND, status))
-    return (found and stray(era, replicas)) or found
+    found = _refusal(unknown_method, opening, "the method", METHOD_NOT_FOUND, status)
+    return _unless_stray(found, era, replicas)
 
 
 @check(
@@ -92,8 +92,8 @@ def header_mismatch(
     silence = unheard(header_mismatch)
     if silence is not None:
         return silence
-    found = list(_refusal(header_mismatch, opening, "the header", HEADER_MISMATCH, HTTPStatus.BAD_REQUEST))
-    return (found and stray(era, replicas)) or found
+    found = _refusal(header_mismatch, opening, "the header", HEADER_MISMATCH, HTTPStatus.BAD_REQUEST)
+    return _unless_stray(found, era, replicas)
 
 
 @check(
@@ -125,8 +125,7 @@ def unsupported_version(
     found = list(
         _refusal(unsupported_version, opening, "the revision", UNSUPPORTED_VERSION, HTTPStatus.BAD_REQUEST)
     )
-    found = found or list(_versions(unsupported_version))
-    return (found and stray(era, replicas)) or found
+    return _unless_stray(found or _versions(unsupported_version), era, replicas)
 
 
 @check(
@@ -163,6 +162,12 @@ def tool_arguments(tool_arguments: Exchange, revision: str) -> Verdict:
             return Verified("the arguments are refused with a protocol error, as was usual at this revision")
         return [_tool_found("protocol-error", tool_arguments, Severity.HEADS_UP)]
     return [_tool_found("wrong-error", tool_arguments)]
+
+
+def _unless_stray(found: Iterable[Found], era: Era, replicas: Replicas | Missing) -> Verdict:
+    """What is held against a refusal, unless an instance gave it that does not speak the era."""
+    found = list(found)
+    return (found and stray(era, replicas)) or found
 
 
 def _refusal(

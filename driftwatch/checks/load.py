@@ -8,8 +8,8 @@ from driftwatch.checks.sources import item
 from driftwatch.evidence import Burst
 from driftwatch.model import Depth, Severity
 
-TOO_MANY = 429
-_REFUSALS = 400
+TOO_MANY = range(429, 430)
+_REFUSALS = range(400, 500)
 """Where the range of statuses begins that refuse."""
 
 
@@ -38,7 +38,7 @@ def rate_limit(burst: Burst) -> Verdict:
     found = list(_faults(burst))
     if found:
         return found
-    refused = _count(burst, TOO_MANY, TOO_MANY + 1)
+    refused = _count(burst, TOO_MANY)
     if refused:
         return Verified(f"{refused} of {burst.sent} requests were refused with 429 and Retry-After")
     return [
@@ -58,17 +58,17 @@ def _faults(burst: Burst) -> Iterator[Found]:
     hangs = broken.pop("timeout", 0) + broken.pop("deadline", 0)
     if hangs:
         yield _found(burst, "hang", "A request of the burst got no answer in time.", Severity.WILL_BREAK)
-    if _count(burst, SERVER_ERROR.start, SERVER_ERROR.stop):
+    if _count(burst, SERVER_ERROR):
         message = "The burst was answered with server errors instead of a refusal."
         yield _found(burst, "server-error", message, Severity.WILL_BREAK)
     if broken:
         message = "Connections were cut during the burst."
         yield _found(burst, "cut", message, Severity.WILL_BREAK)
-    limited = _count(burst, TOO_MANY, TOO_MANY + 1)
+    limited = _count(burst, TOO_MANY)
     if limited > burst.retry_after:
         message = "Requests were refused without Retry-After: clients cannot know when to come back."
         yield _found(burst, "no-retry-after", message, None)
-    others = _count(burst, _REFUSALS, SERVER_ERROR.start) - limited
+    others = _count(burst, _REFUSALS) - limited
     if others or burst.errors:
         message = "Requests were refused in a way that does not say that they were too many."
         yield _found(burst, "unclear-refusal", message, None)
@@ -92,5 +92,5 @@ def _measured(burst: Burst) -> str:
     return f"{', '.join(answers)}{errors} in {burst.duration_s:.1f} s"
 
 
-def _count(burst: Burst, first: int, end: int) -> int:
-    return sum(count for status, count in burst.statuses if first <= status < end)
+def _count(burst: Burst, statuses: range) -> int:
+    return sum(count for status, count in burst.statuses if status in statuses)

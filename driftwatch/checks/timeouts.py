@@ -3,7 +3,7 @@
 from driftwatch.checks.answers import SUCCESS
 from driftwatch.checks.base import Found, NotChecked, Verdict, Verified, check, count, once, shown
 from driftwatch.checks.clients import FIRST_ANSWER_S
-from driftwatch.checks.replies import mistyped_alike
+from driftwatch.checks.replies import EVENT_STREAM, mistyped_alike
 from driftwatch.checks.sources import item
 from driftwatch.evidence import Exchange, Fault, Missing, Opening, Outcome, SlowCall, Streaming
 from driftwatch.model import Depth, Era, Severity
@@ -218,7 +218,7 @@ def _cut_off(seen: SlowCall, code: str, measured: str) -> Found:
 
 def _unmarked(media_type: str | None, accel_buffering: str | None, subject: str) -> list[Found]:
     """2026-07-28 asks servers to tell proxies not to buffer an event stream."""
-    if media_type != "text/event-stream" or (accel_buffering or "").strip().lower() == "no":
+    if media_type != EVENT_STREAM or (accel_buffering or "").strip().lower() == "no":
         return []
     return [
         Found(

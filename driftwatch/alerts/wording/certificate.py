@@ -2,8 +2,9 @@
 
 from datetime import datetime, timedelta
 
+from driftwatch.alerts.details import strings
 from driftwatch.alerts.text import count, foreign, listed
-from driftwatch.alerts.wording.note import Note, Voice, release, strings, time_of
+from driftwatch.alerts.wording.note import Note, Voice, release, time_of
 from driftwatch.model import Event
 
 EXPIRY = "tls/expiry"

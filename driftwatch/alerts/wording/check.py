@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from driftwatch.alerts.details import objects, strings
 from driftwatch.alerts.text import count, duration, foreign, joined, label, listed
 from driftwatch.alerts.wording.doors import DOWN, ROOT, closed_door, down_words, way_in
 from driftwatch.alerts.wording.note import (
@@ -15,7 +16,6 @@ from driftwatch.alerts.wording.note import (
     gist,
     release,
     state,
-    strings,
     words,
 )
 from driftwatch.model import Era, Event, Json, Level, State
@@ -218,7 +218,7 @@ def coverage_back(event: Event, voice: Voice) -> Note:
 
 def added_with_problems(event: Event, voice: Voice) -> Note:
     """The first probe already found failed checks, or the first look at some checks did."""
-    results = _objects(event.details.get("results"))
+    results = objects(event.details.get("results"))
     failed = [item for item in results if item.get("state") == State.FAILED]
     worst = failed or results
     first = label(str(worst[0].get("check"))) if worst else ""
@@ -336,7 +336,7 @@ def _folded(blocked: Sequence[str]) -> tuple[str, ...]:
 def _shown(event: Event) -> tuple[str, ...]:
     """What is seen only because of it, such as how a shut door refuses; the worst first."""
     rank = {State.FAILED.value: 0, State.OBSERVED_RISK.value: 1}
-    results = _objects(event.details.get("shown"))
+    results = objects(event.details.get("shown"))
     return tuple(map(_one_shown, sorted(results, key=lambda each: rank.get(str(each.get("state")), 2))))
 
 
@@ -352,7 +352,7 @@ def _over_with_it(event: Event) -> tuple[str, ...]:
     """What was seen only because of it ends with it."""
     bad = [
         f"{label(str(result.get('check')))} {TALLY.get(str(result.get('state')), 'changed')}"
-        for result in _objects(event.details.get("shown"))
+        for result in objects(event.details.get("shown"))
         if result.get("state") in {State.FAILED, State.OBSERVED_RISK}
     ]
     return (f"Over with it: {joined(bad)}.",) if bad else ()
@@ -384,9 +384,4 @@ def _result(event: Event) -> Mapping[str, Json]:
 
 
 def _findings(result: Mapping[str, Json]) -> list[Mapping[str, Json]]:
-    return _objects(result.get("findings"))
-
-
-def _objects(value: Json) -> list[Mapping[str, Json]]:
-    """The objects of a list; none of anything else."""
-    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, Sequence) else []
+    return objects(result.get("findings"))

@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 
+from driftwatch.alerts.details import objects, strings
 from driftwatch.alerts.text import count, label, listed
-from driftwatch.alerts.wording.note import Note, Voice, began, release, strings
+from driftwatch.alerts.wording.note import Note, Voice, began, release
 from driftwatch.alerts.wording.subjects import value_words
 from driftwatch.model import Era, Event, Json
 
@@ -15,15 +16,13 @@ def changed(event: Event, voice: Voice) -> Note:
     """The server speaks in other eras of the protocol than before."""
     before, after = value_words(event.before), value_words(event.after)
     lost = [_SPOKEN.get(era, label(era)) for era in strings(event.details.get("vanished"))]
-    told = event.details.get("surfaces")
-    surfaces = [item for item in told if isinstance(item, Mapping)] if isinstance(told, list | tuple) else []
     return Note(
         server=event.server,
         level=event.level,
         phrase=f"protocol eras changed - {before} -> {after}",
         tally="with other protocol eras",
         lines=(f"Protocol eras: {before} -> {after}", *rules(event)),
-        items=tuple(_surface(item) for item in surfaces),
+        items=tuple(_surface(item) for item in objects(event.details.get("surfaces"))),
         since=began(event),
         release=release(event.details),
         affected=f"clients that speak only {' or '.join(lost)}" if lost else "existing clients keep working",

@@ -1,6 +1,6 @@
 """What one event has to say, before it is laid out."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 
@@ -178,11 +178,6 @@ def span(value: Json) -> str | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return duration(timedelta(seconds=value))
-
-
-def strings(value: Json) -> tuple[str, ...]:
-    """A list of strings from an event's details."""
-    return tuple(item for item in value if isinstance(item, str)) if isinstance(value, Sequence) else ()
 
 
 def release(details: Mapping[str, Json]) -> Release | None:

@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 
+from driftwatch.alerts.details import strings
 from driftwatch.alerts.text import count, duration, foreign, joined, label, listed
-from driftwatch.alerts.wording.note import Note, Voice, began, span, strings, time_of
+from driftwatch.alerts.wording.note import Note, Voice, began, span, time_of
 from driftwatch.alerts.wording.subjects import subject_words, value_words
 from driftwatch.model import Event, Json, State
 

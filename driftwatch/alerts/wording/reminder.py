@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from shlex import quote
 
+from driftwatch.alerts.details import objects
 from driftwatch.alerts.text import count, duration, foreign, label, listed
 from driftwatch.alerts.wording.doors import down_words
 from driftwatch.alerts.wording.note import Note, Voice, time_of
@@ -17,8 +18,8 @@ _ID = 8
 
 def reminder(event: Event, voice: Voice) -> Note:
     """What is not right yet at one server, the oldest first."""
-    incidents = sorted(_list(event, "incidents"), key=lambda item: str(item.get("since")))
-    acked, stale = _list(event, "acked"), _list(event, "stale")
+    incidents = sorted(objects(event.details.get("incidents")), key=lambda item: str(item.get("since")))
+    acked, stale = objects(event.details.get("acked")), objects(event.details.get("stale"))
     alone = incidents[0] if len(incidents) == 1 else None
     if alone is not None:
         lines = [f"{subject_words(str(alone.get('subject')))}: still {value_words(str(alone.get('value')))}"]
@@ -109,11 +110,6 @@ def _unseen(stale: Sequence[Mapping[str, Json]], voice: Voice) -> list[str]:
         when = f", since {voice.at(began)}" if began else ""
         lines.append(f"{listed(checks)}{when}{why}")
     return lines
-
-
-def _list(event: Event, key: str) -> list[Mapping[str, Json]]:
-    told = event.details.get(key)
-    return [item for item in told if isinstance(item, Mapping)] if isinstance(told, list | tuple) else []
 
 
 def _check(item: Mapping[str, Json]) -> str:

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
+from driftwatch.alerts.details import strings
 from driftwatch.alerts.text import foreign, joined
 from driftwatch.alerts.wording.era import rules
-from driftwatch.alerts.wording.note import Note, Voice, began, gap_line, release, span, strings
+from driftwatch.alerts.wording.note import Note, Voice, began, gap_line, release, span
 from driftwatch.alerts.wording.subjects import accepting, subject_words
 from driftwatch.model import KNOWN_REVISIONS, Era, Event, position
 

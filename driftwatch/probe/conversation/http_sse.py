@@ -13,9 +13,9 @@ from driftwatch.probe.conversation.legacy import initialize_params
 from driftwatch.probe.conversation.listing import Kind, Page, read_list
 from driftwatch.probe.conversation.surface import NO_TOOLS, declares_tools, instructions
 from driftwatch.probe.wire.request import Read, Request
+from driftwatch.probe.wire.sse import EVENT_STREAM
 from driftwatch.probe.wire.stream import Stream
 
-EVENT_STREAM = "text/event-stream"
 _QUOTED = 60
 
 

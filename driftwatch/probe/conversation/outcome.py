@@ -15,6 +15,7 @@ from driftwatch.evidence import (
 )
 from driftwatch.model import Era
 from driftwatch.probe.conversation import eras
+from driftwatch.probe.wire.sse import EVENT_STREAM
 
 _NETWORK = frozenset(
     {
@@ -154,7 +155,7 @@ def _stream_fault(openings: Sequence[Opening]) -> str | None:
     """Why the stream that GET opened is none of the old transport's; None where it opened none."""
     for opening in openings:
         got = opening.attempts[0]
-        if opening.era is Era.HTTP_SSE and eras.ok(got) and got.media_type == "text/event-stream":
+        if opening.era is Era.HTTP_SSE and eras.ok(got) and got.media_type == EVENT_STREAM:
             return got.fault.message if got.fault is not None else None
     return None
 
@@ -217,7 +218,7 @@ def _unusable(exchange: Exchange) -> Outcome:
     if eras.ok(exchange) and exchange.answer is not None:
         what = f"HTTP {status}, but the answer to {asked} names no revision{_said(exchange)}"
         return _outcome(exchange, "not-mcp", what)
-    if exchange.fault is not None and exchange.media_type in {"application/json", "text/event-stream"}:
+    if exchange.fault is not None and exchange.media_type in {"application/json", EVENT_STREAM}:
         return _outcome(exchange, "not-mcp", f"HTTP {status}, but {exchange.fault.message}")
     return _outcome(
         exchange, "not-mcp", f"HTTP {status} with {kind} instead of an MCP answer{_said(exchange)}"

@@ -18,6 +18,7 @@ from driftwatch.probe.steps import cut_off, second_read, subscription
 from driftwatch.probe.steps.tool_call import tool_call
 from driftwatch.probe.target import Target
 from driftwatch.probe.wire.request import Read, Request
+from driftwatch.probe.wire.sse import EVENT_STREAM
 
 FOREIGN_ORIGIN = "https://driftwatch-probe.invalid"
 """The Origin of a website that no server can know: ``.invalid`` is reserved."""
@@ -25,7 +26,6 @@ NO_SUCH_METHOD = "driftwatch/no_such_method"
 NO_SUCH_CURSOR = "driftwatch-not-a-cursor"
 FUTURE_REVISION = "2099-01-01"
 """Far ahead: some servers take an ancient revision for one of initialize."""
-EVENT_STREAM = "text/event-stream"
 GET_S = 5.0
 """How long the headers of the reply to GET may take."""
 
@@ -94,13 +94,13 @@ async def _take(steps: tuple[Step, ...], talk: Talk, target: Target, parts: Mapp
                 and seen.fault.code == "budget"
             ):
                 seen = SPENT
-            taken[step.part] = seen
-            refusal = outcome.blocked(seen) if isinstance(seen, Exchange) else None
-            if refusal is not None and refusal.code == "rate-limited":
-                limited = Missing(refusal.message, refusal.code)
             if isinstance(seen, Exchange):
+                refusal = outcome.blocked(seen)
+                if refusal is not None and refusal.code == "rate-limited":
+                    limited = Missing(refusal.message, refusal.code)
                 await _note_cut_off(talk, step, seen)
-                taken[step.part] = talk.dialogue.shut_out or seen
+                seen = talk.dialogue.shut_out or seen
+            taken[step.part] = seen
     return replace(talk.surface, **taken)
 
 

@@ -11,13 +11,12 @@ from driftwatch.probe.wire.credential import Redactor
 from driftwatch.probe.wire.encoding import Inflater
 from driftwatch.probe.wire.fault import Broken, within
 from driftwatch.probe.wire.message import NotJsonError
-from driftwatch.probe.wire.sse import SseEvent, SseReader
+from driftwatch.probe.wire.sse import EVENT_STREAM, SseEvent, SseReader
 
 EXCERPT_BYTES = 8192
 MAX_CHUNKS = 100_000
 """A body in more pieces is an attack on our patience: its framing costs more than its content."""
 
-SSE = "text/event-stream"
 _SSE_FIELDS = (b"data:", b"event:", b"id:", b"retry:", b":")
 _MAX_REMARKS = 30
 _WORTH_A_THREAD = 256 * 1024
@@ -71,7 +70,7 @@ class Body:
         The media type decides how; one that MCP does not know is told apart by the first bytes.
         """
         first = b""
-        if media_type == SSE:
+        if media_type == EVENT_STREAM:
             await self._takes(wanted, b"")
         elif media_type is not None and (media_type == "application/json" or media_type.endswith("+json")):
             await self._read_json(wanted, b"")

@@ -17,7 +17,7 @@ from typing import Self
 
 from driftwatch.evidence import Missing, Remark, Tls
 from driftwatch.probe.wire import connect, headers
-from driftwatch.probe.wire.body import SSE, Body
+from driftwatch.probe.wire.body import Body
 from driftwatch.probe.wire.connect import AddressFault, Resolver
 from driftwatch.probe.wire.connection import Connection
 from driftwatch.probe.wire.credential import QUERY, SESSION, URL, Credential, Redactor
@@ -27,7 +27,7 @@ from driftwatch.probe.wire.place import Place, place
 from driftwatch.probe.wire.proxy import Proxy
 from driftwatch.probe.wire.recording import Recording
 from driftwatch.probe.wire.request import Limits, Read, Reply, Request
-from driftwatch.probe.wire.sse import SseEvent
+from driftwatch.probe.wire.sse import EVENT_STREAM, SseEvent
 from driftwatch.probe.wire.stream import Patience, Stream
 from driftwatch.probe.wire.tcp import READ_SIZE, SocketStream
 from driftwatch.probe.wire.tls import Trust, explain, refused_later, together
@@ -141,7 +141,7 @@ class Wire:
             with self._patience(recording) as patience:
                 self._admit(recording.began, budget)
                 connection = await self._ask(request, recording, patience.ends, fresh=True)
-                if recording.status == HTTPStatus.OK and recording.media_type == SSE:
+                if recording.status == HTTPStatus.OK and recording.media_type == EVENT_STREAM:
                     body = self._body(recording, connection)
                 else:
                     await self._read(replace(request, read=Read.BODY), recording, connection)
@@ -314,7 +314,7 @@ class Wire:
     async def _read(self, request: Request, recording: Recording, connection: Connection) -> bool:
         """Read a reply as far as the request says; whether the connection may carry another request."""
         status, media_type = recording.status or 0, recording.media_type
-        if request.read is Read.HEADERS or (media_type == SSE and not request.awaits):
+        if request.read is Read.HEADERS or (media_type == EVENT_STREAM and not request.awaits):
             return connection.ended
         body = self._body(recording, connection, ends=connection.stream.ends)
         if request.read is Read.BODY:

@@ -8,6 +8,7 @@ stream cut off is handed out and marked instead of dropped.
 import re
 from dataclasses import dataclass
 
+EVENT_STREAM = "text/event-stream"
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 _BOM = b"\xef\xbb\xbf"
 
