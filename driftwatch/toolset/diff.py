@@ -7,6 +7,7 @@ from driftwatch.model import Json
 from driftwatch.toolset.canonical import same
 from driftwatch.toolset.change import BREAKING, COMPATIBLE, TEXT, Change, Diff, Difference
 from driftwatch.toolset.characters import looks
+from driftwatch.toolset.collection import collection_paused
 from driftwatch.toolset.definitions import Definitions
 from driftwatch.toolset.further import further_changes, further_names
 from driftwatch.toolset.pairing import Both, Pairing, pair
@@ -32,6 +33,7 @@ NOTHING = Toolset(tools=())
 """No list that is remembered."""
 
 
+@collection_paused()
 def diff(old: Toolset, new: Toolset, earlier: Toolset = NOTHING) -> Diff:
     """The changes from one complete tool list to another, worst first.
 
