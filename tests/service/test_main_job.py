@@ -51,7 +51,7 @@ async def test_a_restart_repeats_nothing_and_loses_nothing(world: World, receive
 
 
 async def test_a_change_that_is_half_confirmed_survives_a_restart(world: World, receiver: Receiver) -> None:
-    # Long enough that no regular probe comes between the re-probes, even where a slow machine makes them late.
+    # So long that no regular probe comes between the re-probes, even where a slow machine makes them late.
     world.interval = "10m"
     async with world.running():
         # Small steps: no probe is under way when the list changes, and the first sighting is recorded long
