@@ -6,7 +6,7 @@ from driftwatch.model import Json
 
 CONTAINERS = frozenset({dict, list})
 
-_WHOLE = 16
+_WHOLE = 6
 """So often objects that differ may be compared whole: it is quick, and reads all that stands below."""
 
 
