@@ -271,3 +271,13 @@ def test_depth_is_no_obstacle() -> None:
     (change,) = compared(deep("string"), deep("integer")).changes
     assert change.kind == "type-changed"
     assert change.pointer == "/inputSchema" + "/properties/a" * 2_000 + "/type"
+
+
+@pytest.mark.parametrize("depth", [100, 300, 700, 3000])
+def test_deep_schemas_with_members_in_another_order_are_the_same(depth: int) -> None:
+    one: dict[str, Any] = {"type": "string"}
+    other = one
+    for _ in range(depth):
+        one = {"type": "object", "properties": {"below": one}}
+        other = {"properties": {"below": other}, "type": "object"}
+    assert compared(one, other) == Diff()
