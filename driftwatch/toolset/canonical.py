@@ -82,6 +82,7 @@ def _same_form(one: Json, other: Json, holds: Holds, sameness: Sameness) -> bool
             names = sameness.changed(one, other)
             todo += [(one[name], other[name], known.get(name, inside)) for name in names]
         elif type(one) is not list or type(other) is not list:
+            # Of what is too deep to compare at once, members that are alike come along.
             if not sameness.alike(one, other) and not _same_number(one, other):
                 return False
             continue

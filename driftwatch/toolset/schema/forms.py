@@ -16,7 +16,7 @@ from driftwatch.toolset.schema.work import Pair, Work
 from driftwatch.toolset.wording import listed, quote, value
 
 _UNIONS = frozenset(UNIONS)
-_RULES = KNOWN - NOTES
+_DEMANDING = KNOWN - NOTES
 _MIXED = INDIRECT | {"enum", "const", "not", "if"}
 """Rules that may speak of several types at once."""
 _NESTED = 8
@@ -168,7 +168,7 @@ def _union(view: View) -> str | None:
 
 def _demanded(view: View) -> frozenset[str]:
     """The names of the rules, without keywords of no standard such as ``discriminator``."""
-    return _RULES.intersection(view.keywords)
+    return _DEMANDING.intersection(view.keywords)
 
 
 def _bare(view: View, union: str | None, *, typed: bool) -> bool:
