@@ -85,6 +85,7 @@ def ended(
     How to fix it:
         Answer 404 to every session id that the server does not know, ended and never issued ones alike, on
         every instance. HTTP 400 is for a request without an id. Make ids of letters and digits, as UUIDs are.
+        Where the header comes more than once, a proxy adds a copy of the server's: let it pass the one alone.
     """
     if not session_visible:
         return [_invisible(opening)]
@@ -142,7 +143,16 @@ def _fares_alike(after_end: Exchange, listing: Listing | Missing) -> NotChecked 
 
 
 def _invisible(opening: Exchange) -> Found:
-    empty = opening.header("mcp-session-id") == ""
+    ids = [value for name, value in opening.headers if name == "mcp-session-id"]
+    if len(ids) > 1:
+        return Found(
+            code="id-repeated",
+            subject="Mcp-Session-Id",
+            message="The session's id comes twice, and clients join the two into one that nobody knows.",
+            expected="one Mcp-Session-Id",
+            measured=f"{len(ids)} of them",
+        )
+    empty = ids == [""]
     return Found(
         code="id-characters",
         subject="Mcp-Session-Id",

@@ -15,7 +15,7 @@ from driftwatch.checks.base import (
     check,
     once,
 )
-from driftwatch.checks.replies import EVENT_STREAM, MEDIA_TYPES, REFUSED_ACCEPT
+from driftwatch.checks.replies import EVENT_STREAM, MEDIA_TYPES, REFUSED_ACCEPT, is_no_message
 from driftwatch.checks.sources import OWN, item, rule
 from driftwatch.evidence import ANONYMOUS, Exchange, Missing, Opening, Outcome, Replicas, Surface, is_bot_page
 from driftwatch.model import Depth, Era, Severity, position
@@ -345,7 +345,8 @@ def origin(foreign_origin: Exchange, revision: str) -> Verdict:
     silence = None if unchallenged(foreign_origin) else unheard(foreign_origin)
     if silence is not None:
         return silence
-    accepted = ok(foreign_origin) and foreign_origin.error is None
+    page = not foreign_origin.size or is_no_message(foreign_origin, Era.LEGACY)
+    accepted = ok(foreign_origin) and foreign_origin.error is None and not page
     strict = accepted or position(revision) >= position(_FORBIDDEN_SINCE)
     found = Found(
         severity=None if strict else Severity.HEADS_UP,

@@ -156,7 +156,11 @@ def test_a_foreign_origin_that_is_served_is_failed_in_every_revision(revision: s
 
 @pytest.mark.parametrize(
     "reply",
-    [refused("initialize", 400), refused("initialize", 401), refused("initialize", 200, -32600)],
+    [
+        *(refused("initialize", 400), refused("initialize", 401), refused("initialize", 200, -32600)),
+        exchange("initialize", content_type="text/html", size=60),
+        exchange("initialize", 202, content_type=None),
+    ],
 )
 def test_another_refusal_is_failed_since_the_status_is_named(reply: Exchange) -> None:
     assert (origin(reply).state, origin(reply).code) == (State.FAILED, "not-403")

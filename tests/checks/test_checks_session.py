@@ -108,6 +108,17 @@ def test_an_empty_id_is_told_as_such() -> None:
     assert (finding.message, finding.measured) == ("The session's id is empty.", "an empty header")
 
 
+def test_an_id_in_two_headers_is_told_as_such() -> None:
+    opened = answered("initialize", headers=(("mcp-session-id", "<session>"),) * 2)
+    seen = surface(Era.LEGACY, session=True, session_visible=False, opening=opened)
+    result = judged("session/ended", evidence(seen))
+    assert (result.state, result.code, result.findings[0].measured) == (
+        State.FAILED,
+        "id-repeated",
+        "2 of them",
+    )
+
+
 def test_a_light_probe_leaves_sessions_alone() -> None:
     assert judged("session/ended", evidence(depth=Depth.LIGHT)).code == DEPTH_CODE
 

@@ -155,6 +155,7 @@ FRAMING = (
         name="session-twice",
         deviation="the session header is there twice, in two spellings",
         make=_replies(_two_sessions),
+        expect={"mcp/initialized-ack": (FAILED, "session-lost"), "session/ended": (FAILED, "id-repeated")},
     ),
     Specimen(
         name="stream-of-comments",

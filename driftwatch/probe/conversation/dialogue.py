@@ -246,12 +246,12 @@ class Dialogue:
         return tuple(self._sessions)
 
     def farewell(self, session: str) -> Request:
-        """The DELETE that ends a session."""
+        """The DELETE that ends a session: of an id in several headers the first, which a server may know."""
         return Request(
             label="delete",
             http_method="DELETE",
             url=self.url,
-            headers=((SESSION_HEADER, session), *self._sessions.get(session, ())),
+            headers=((SESSION_HEADER, session.partition(", ")[0]), *self._sessions.get(session, ())),
             accept=None,
             read=Read.BODY,
         )

@@ -206,7 +206,7 @@ class Wire:
             recording.received = headers.incoming(response.headers, response.headers_size)
             recording.values = headers.firsts(recording.received)
             recording.remarks += [Remark(code="refused-by-some", message=doubt) for doubt in response.doubts]
-            if (session := recording.values.get(headers.SESSION_HEADER)) is not None:
+            for session in headers.sessions(recording.received):
                 self._redactor.learn(session, SESSION)
             return connection
 
@@ -376,7 +376,7 @@ class Wire:
             self.tls = Missing(self._redactor.quotation(fault.message), fault.code, "transport/endpoint")
         return Reply(
             exchange=recording.exchange(self._redactor, self._time()),
-            session=values.get(headers.SESSION_HEADER),
+            session=headers.session(recording.received),
             retry_after_s=headers.retry_after_s(values.get("retry-after"), self._now),
             location=values.get("location"),
         )

@@ -93,6 +93,16 @@ def firsts(headers: Recorded) -> dict[str, str]:
     return dict(reversed(headers))
 
 
+def sessions(headers: Recorded) -> list[str]:
+    """The value of every ``Mcp-Session-Id``."""
+    return [value for name, value in headers if name == SESSION_HEADER]
+
+
+def session(headers: Recorded) -> str | None:
+    """The session id as clients read it: of several headers they make one value, parted by commas."""
+    return ", ".join(ids) if (ids := sessions(headers)) else None
+
+
 def media_type(content_type: str | None) -> str | None:
     """The media type without parameters in lower case; of a doubled value the first."""
     if content_type is None:

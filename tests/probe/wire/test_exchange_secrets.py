@@ -55,6 +55,17 @@ async def test_what_a_server_echoes_is_recorded_without_the_secret(echo: str, op
         assert exchange.header("set-cookie") == "s=<cookie>; Path=/"
 
 
+async def test_a_session_id_in_two_headers_is_one_as_it_is_to_clients_and_both_are_secrets(
+    open_wire: Any,
+) -> None:
+    script = [ASK, reply("for abcd-1234", "Mcp-Session-Id: abcd-1234", "Mcp-Session-Id: efgh-5678")]
+    async with serve(script) as server, open_wire(server.url) as wire:
+        got = await wire.send(REQUEST)
+    assert got.session == "abcd-1234, efgh-5678"
+    assert not {"abcd-1234", "efgh-5678"} & set(repr(got.exchange).replace("'", " ").split())
+    assert got.exchange.result == {"echo": "for <session>"}
+
+
 async def test_a_credential_that_comes_back_is_remarked_with_its_place(open_wire: Any) -> None:
     texts = {"": "secret", TOKEN: ["a", f"Bearer {TOKEN}"]}
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "result": {"a/b": texts}}).encode()
