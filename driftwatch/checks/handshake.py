@@ -62,7 +62,7 @@ def _refused(acknowledgement: Exchange, *, session: bool) -> Found:
         message += "the next request met an instance that does not know it."
     elif status == HTTPStatus.BAD_REQUEST and "session" in said.lower():
         message += (
-            "its id does not reach the server."
+            "its id does not reach the instance that issued it."
             if session
             else "its id did not come with the answer, or nobody gave one."
         )

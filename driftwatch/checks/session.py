@@ -5,8 +5,17 @@ from collections.abc import Iterator
 from dataclasses import replace
 from http import HTTPStatus
 
-from driftwatch.checks.answers import METHOD_NOT_FOUND, answered, error_code, ok, unchallenged, unheard
+from driftwatch.checks.answers import (
+    METHOD_NOT_FOUND,
+    answered,
+    error_code,
+    ok,
+    unchallenged,
+    unheard,
+    unkept,
+)
 from driftwatch.checks.base import Found, NotChecked, Verdict, Verified, check
+from driftwatch.checks.reads import Comparison
 from driftwatch.checks.replies import MEDIA_TYPES
 from driftwatch.checks.sources import item
 from driftwatch.evidence import Exchange, Listing, Missing, Opening
@@ -66,11 +75,16 @@ def stateless(opening: Exchange, openings: tuple[Opening, ...] | Missing) -> Ite
     eras=(Era.LEGACY,),
 )
 def ended(
-    session: bool,  # noqa: FBT001 - a part's name
-    session_visible: bool,  # noqa: FBT001 - a part's name
+    *,
+    session: bool,
+    session_visible: bool,
     opening: Exchange,
+    session_ended: Exchange | None,
     session_after_end: Exchange | Missing,
+    acknowledgement: Exchange | None,
     listing: Listing | Missing,
+    compared: Comparison,
+    era: Era,
 ) -> Verdict:
     """What a request gets whose session was ended with DELETE a moment ago, and the session's id itself.
 
@@ -85,13 +99,13 @@ def ended(
     How to fix it:
         Answer 404 to every session id that the server does not know, ended and never issued ones alike, on
         every instance. HTTP 400 is for a request without an id. Make ids of letters and digits, as UUIDs are.
-        Where the header comes more than once, a proxy adds a copy of the server's: let it pass the one alone.
     """
     if not session_visible:
         return [_invisible(opening)]
     if isinstance(session_after_end, Missing):
         if session or session_after_end.code != "no-session":
-            return NotChecked.of(session_after_end)
+            lost = unkept(session_ended, acknowledgement) if session_ended else None
+            return lost or _not_ended(session_after_end, compared.in_doubt.get(era))
         return Verified("the server works without sessions")
     silence = None if _is_about_the_session(session_after_end, listing) else unheard(session_after_end)
     if silence is not None:  # it is a tools/list, and may fare like the one before
@@ -114,6 +128,12 @@ def ended(
         measured=answered(session_after_end),
     )
     return [found]
+
+
+def _not_ended(missing: Missing, in_doubt: Missing | None) -> NotChecked:
+    """Why the session did not end: its DELETE may have met one of several instances that does not know it."""
+    why = NotChecked.of(missing)
+    return replace(why, cause=in_doubt.cause) if in_doubt and why.code == "not-ended" else why
 
 
 def _is_about_the_session(after_end: Exchange, listing: Listing | Missing) -> bool:
@@ -148,7 +168,8 @@ def _invisible(opening: Exchange) -> Found:
         return Found(
             code="id-repeated",
             subject="Mcp-Session-Id",
-            message="The session's id comes twice, and clients join the two into one that nobody knows.",
+            message="The session's id comes twice, as when a proxy adds a copy, and clients join the two "
+            "into one that nobody knows.",
             expected="one Mcp-Session-Id",
             measured=f"{len(ids)} of them",
         )

@@ -334,7 +334,7 @@ def unacknowledged(status: int, said: str, *, session: bool, **changes: Any) -> 
     ("status", "said", "session", "code", "why"),
     [
         (404, "Session not found", True, "session-lost", "an instance that does not know it"),
-        (400, "Bad Request: Missing session ID", True, "session-lost", "does not reach the server"),
+        (400, "Bad Request: Missing session ID", True, "session-lost", "does not reach the instance"),
         (
             400,
             "Bad Request: No valid session ID provided",

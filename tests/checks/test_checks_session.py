@@ -1,6 +1,6 @@
 import pytest
 
-from driftwatch.evidence import Exchange, Missing
+from driftwatch.evidence import Exchange, Instance, Missing, Replicas
 from driftwatch.model import DEPTH_CODE, Depth, Era, Result, State
 from tests.checks.factories import (
     answered,
@@ -106,6 +106,28 @@ def test_an_empty_id_is_told_as_such() -> None:
     seen = surface(Era.LEGACY, session=True, session_visible=False, opening=opened)
     (finding,) = judged("session/ended", evidence(seen)).findings
     assert (finding.message, finding.measured) == ("The session's id is empty.", "an empty header")
+
+
+def not_ended(status: int, acknowledged: int, *further: Instance) -> Result:
+    seen = surface(
+        Era.LEGACY,
+        session=True,
+        session_ended=refused("", status),
+        session_after_end=Missing(f"the session could not be ended: HTTP {status} to DELETE", "not-ended"),
+        acknowledgement=refused("notifications/initialized", acknowledged),
+    )
+    replicas = Replicas(era=Era.LEGACY, instances=further, unanswered=())
+    return judged("session/ended", evidence(seen, replicas=replicas))
+
+
+def test_a_session_that_cannot_be_ended_is_put_down_to_what_lost_it() -> None:
+    instance = Instance(address=None, server_info=None, instructions=None, tools=())
+    assert (not_ended(400, 400).code, not_ended(400, 400).cause) == ("session-lost", "mcp/initialized-ack")
+    assert (not_ended(404, 202, instance).code, not_ended(404, 202, instance).cause) == (
+        "not-ended",
+        "release/replicas",
+    )
+    assert (not_ended(404, 202).code, not_ended(404, 202).cause) == ("not-ended", None)
 
 
 def test_an_id_in_two_headers_is_told_as_such() -> None:
