@@ -102,8 +102,8 @@ def arrange(notes: Sequence[Note]) -> tuple[Section, ...]:
     for note in notes:
         by_server.setdefault(label(note.server or MONITOR), []).append(note)
     alike: dict[object, Section] = {}
-    for server, told in by_server.items():
-        told.sort(key=lambda note: (-note.level.rank, not note.blocks))
+    for server, unordered in by_server.items():
+        told = _ordered(unordered)
         same = told[0].alike if len(told) == 1 else None
         key = same or (server,)
         known = alike.get(key)
@@ -113,6 +113,16 @@ def arrange(notes: Sequence[Note]) -> tuple[Section, ...]:
             else Section(servers=(server,), notes=tuple(told))
         )
     return tuple(sorted(alike.values(), key=lambda section: (-section.level.rank, not section.hides)))
+
+
+def _ordered(notes: Sequence[Note]) -> list[Note]:
+    """The worst first, of equals what blocks others; and what brings others right before them."""
+
+    def rank(note: Note) -> int:
+        brought = [one for one in notes if one.check and not one.blocks and one.check.startswith(note.brings)]
+        return max(one.level.rank for one in (note, *brought))
+
+    return sorted(notes, key=lambda note: (-rank(note), not note.blocks, not note.brings))
 
 
 def title(sections: Sequence[Section]) -> str:

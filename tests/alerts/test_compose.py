@@ -261,6 +261,20 @@ def test_the_worst_comes_first_and_among_equals_what_blocks_others(event: Any) -
     assert body.index("c/root") < body.index("b/failed") < body.index("a/risk")
 
 
+def test_what_brings_others_comes_right_before_them(event: Any) -> None:
+    failed = event(EventKind.CHANGE, Level.ERROR, subject="check:a/failed", after="failed:x")
+    risk = event(EventKind.CHANGE, Level.WARNING, subject="check:schema/risk", after="observed_risk:x")
+    returned = event(EventKind.TOOLSET_RETURNED, Level.INFO, subject="toolset:legacy:anonymous")
+    body = compose([risk, returned, failed], SLACK, voice=VOICE).body
+    assert body.index("a/failed") < body.index("Toolset") < body.index("schema/risk")
+    eras = event(EventKind.ERA_CHANGED, Level.INFO, subject="eras", before="legacy", after="legacy,modern")
+    assert "eras changed" in compose([failed, eras], SLACK, voice=VOICE).title.partition(";")[0]
+    down = event(
+        EventKind.CHANGE, Level.ERROR, subject="check:transport/endpoint", after="failed:dns", blocked=["d/e"]
+    )
+    assert "down" in compose([eras, down], SLACK, voice=VOICE).title.partition(";")[0]
+
+
 def test_the_plain_form_needs_nothing_but_the_facts(event: Any) -> None:
     composed = plain([event(EventKind.CHANGE, server=f"s{number}") for number in range(9)], SLACK)
     assert composed.title == "[driftwatch] 9 events that could not be put into words"

@@ -5,6 +5,7 @@ that is missing or of another type: a message with a gap is better than none.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 from driftwatch.alerts.fold import TOOLSETS, Story
@@ -22,7 +23,7 @@ from driftwatch.alerts.wording import (
 )
 from driftwatch.alerts.wording.note import Named, Note, Voice
 from driftwatch.model import Event, EventKind
-from driftwatch.transitions.subjects import is_check
+from driftwatch.transitions.subjects import check_of, is_check
 
 __all__ = ["Named", "Note", "Voice", "describe"]
 
@@ -67,8 +68,24 @@ _WORDING: Mapping[EventKind, Callable[[Event, Voice], Note]] = MappingProxyType(
 """A kind that is not here is named plainly by ``monitor.other``."""
 
 
+_BRINGS: Mapping[EventKind, tuple[str, ...]] = MappingProxyType(
+    {EventKind.ERA_CHANGED: ("",), **dict.fromkeys(TOOLSETS, ("tool/", "schema/"))}
+)
+"""The checks, by how their ids begin, that move because of such an event, where nothing is down."""
+
+
 def describe(story: Story, voice: Voice) -> Note:
     """What one story says."""
+    event = story.last
+    note = _describe(story, voice)
+    return replace(
+        note,
+        check=check_of(event.subject) if is_check(event.subject) else None,
+        brings=_BRINGS.get(event.kind, ()),
+    )
+
+
+def _describe(story: Story, voice: Voice) -> Note:
     if story.undone:
         blip = toolset.blip if story.first.kind in TOOLSETS else check.blip
         return blip(story.first, story.last, voice)

@@ -108,6 +108,10 @@ class Note:
     """The items in a few words, with every name."""
     blocks: int = 0
     """How many checks cannot be asked because of it."""
+    check: str | None = None
+    """The id of the check that it is about."""
+    brings: tuple[str, ...] = ()
+    """How the ids of checks begin that may move because of it."""
     since: datetime | None = None
     release: Release | None = None
     affected: str | None = None
