@@ -50,6 +50,7 @@ class Body:
         self.remarks: list[Remark] = []
         self._chunk = chunk
         self._chunks = 0
+        self._other_answer = False
         self._inflater = inflater
         self._redactor = redactor
         self._max_bytes = max_bytes
@@ -163,6 +164,8 @@ class Body:
         self._remark(decoded.remarks)
         self._remark(answer.remarks)
         self.answer = answer.message
+        other = isinstance(decoded.value, dict) and not {"result", "error"}.isdisjoint(decoded.value)
+        self._other_answer |= self.answer is None and other
         return None
 
     def _no_answer(self, events: int, reader: SseReader) -> str:
@@ -170,6 +173,8 @@ class Body:
             return "the body is labelled as an event stream and is JSON"
         if not self.size:
             return "the body is empty"
+        if self._other_answer:
+            return "the stream ended with an answer that does not carry the request's id"
         later = ", which a client would have to resume (Last-Event-ID)" if reader.resumable else ""
         after = "1 event" if events == 1 else f"{events:,} events"
         return f"the stream ended after {after} without the answer{later}"

@@ -131,6 +131,13 @@ ABSENT = {
         "no-answer",
         "the stream ended after 1 event without the answer",
     ),
+    "an-event-with-another-id": (
+        chunked(
+            b"id: 1\ndata:\n\nid: 2\ndata: " + ANSWER.replace(b'"id": 1', b'"id": 7') + b"\n\n", headers=SSE
+        ),
+        "no-answer",
+        "the stream ended with an answer that does not carry the request's id",
+    ),
     "events-to-be-resumed": (
         chunked(b"id: 1\nretry: 500\ndata:\n\n", headers=SSE),
         "no-answer",
