@@ -147,16 +147,19 @@ def conclude(openings: Sequence[Opening]) -> Outcome:
     if any(opening.era is Era.HTTP_SSE and opening.exchange is deciding for opening in openings):
         message = f"at {urlsplit(deciding.url).path}, which a stream of HTTP+SSE named: {message}"
     elif (unusable := _stream_fault(openings)) is not None:
-        message += f"; GET opens an event stream, but {unusable}"
+        message += f"; {unusable}"
     return Outcome(code=found.code, message=message, status=found.status, reachable=answered)
 
 
 def _stream_fault(openings: Sequence[Opening]) -> str | None:
-    """Why the stream that GET opened is none of the old transport's; None where it opened none."""
-    for opening in openings:
-        got = opening.attempts[0]
-        if opening.era is Era.HTTP_SSE and eras.ok(got) and got.media_type == EVENT_STREAM:
-            return got.fault.message if got.fault is not None else None
+    """What keeps the stream that GET opened from being the old transport's; None where it opened none."""
+    got = next((opening.attempts[0] for opening in openings if opening.era is Era.HTTP_SSE), None)
+    if got is None or got.fault is None:
+        return None
+    if eras.ok(got) and got.media_type == EVENT_STREAM:
+        return f"GET opens an event stream, but {got.fault.message}"
+    if got.status is None and got.fault.code == "timeout":
+        return f"to GET {got.fault.message}, as where something on the way holds an event stream back"
     return None
 
 

@@ -219,6 +219,13 @@ def test_a_stream_that_is_not_the_old_transports_is_told_beside_the_refusal() ->
     assert found.message.endswith("; GET opens an event stream, but the endpoint event names another origin")
 
 
+def test_a_stream_that_does_not_begin_is_told_beside_the_refusal() -> None:
+    got = exchange(None, fault=Fault(code="timeout", phase="headers", message="no answer came within 20 s"))
+    found = outcome.conclude([opening(exchange(404)), opening(got, era=Era.HTTP_SSE)])
+    assert found.code == "http-4xx"
+    assert "; to GET no answer came within 20 s, as where something on the way holds" in found.message
+
+
 @pytest.mark.parametrize(
     ("supported", "said"),
     [(["2099-01-01"], "no revision in common: the server lists 2099-01-01"), (["2025-06-18"], "-32022")],
