@@ -60,7 +60,8 @@ def unheard(exchange: Exchange, *, within_session: bool = False) -> NotChecked |
     # A refusal belongs to the HTTP request that got it, whatever its id: those of one SDK are "server-error".
     refused = status >= HTTPStatus.BAD_REQUEST and exchange.error is not None
     if not refused and has_other_id(exchange):
-        return NotChecked("what came does not carry the id of the request (mcp/envelope)", "foreign-answer")
+        reason = "what came does not carry the id of the request (mcp/envelope)"
+        return NotChecked(reason, "foreign-answer", "mcp/envelope")
     if within_session and status == HTTPStatus.NOT_FOUND and error_code(exchange) != METHOD_NOT_FOUND:
         return NotChecked("the server had lost the session by then (HTTP 404)", "session-lost")
     return None

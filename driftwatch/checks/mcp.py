@@ -208,7 +208,7 @@ def envelope(answers: tuple[Exchange, ...], revision: str, era: Era) -> Verdict:
     How to fix it:
         Copy the request's id unchanged, value and type, and send exactly one object that has "jsonrpc": "2.0"
         and either a result or an error; an error has an integer code and a text as its message. Look at
-        gateways and logging layers between: they are what rewrites envelopes.
+        gateways, caches and logging layers between: they are what rewrites envelopes, or repeats old ones.
     """
     return once(envelope_faults(answers, revision, era))
 

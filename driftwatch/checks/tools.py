@@ -8,6 +8,7 @@ from driftwatch.checks.answers import (
     REDIRECTION,
     answered,
     error_code,
+    has_other_id,
     ok,
     outlived,
     unheard,
@@ -151,8 +152,11 @@ def _unread(fault: Fault, cause: str | None) -> NotChecked:
 
 
 def _told_by(page: Exchange, fault: Fault, era: Era) -> str | None:
-    """The check that tells what is wrong with the text of a page; None where this one has to."""
-    return "transport/content-type" if is_no_message(page, era) else _TOLD_BY.get(fault.code)
+    """The check that tells what is wrong with the answer for a page; None where this one has to."""
+    if is_no_message(page, era):
+        return "transport/content-type"
+    # Another request's answer, as from a cache: what it lacks is no fault of the list.
+    return "mcp/envelope" if ok(page) and has_other_id(page) else _TOLD_BY.get(fault.code)
 
 
 def _complete(listing: Listing) -> Verdict:

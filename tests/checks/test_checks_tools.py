@@ -7,7 +7,7 @@ from driftwatch.alerts.text import sentence
 from driftwatch.checks import Policy, by_id
 from driftwatch.evidence import Exchange, Missing
 from driftwatch.model import Era, Result, State
-from tests.checks.factories import broken, evidence, exchange, fault, judged, listing, surface, tool
+from tests.checks.factories import broken, evidence, exchange, fault, judged, listing, remarked, surface, tool
 from tests.checks.test_checks_auth import authorization
 
 
@@ -40,6 +40,15 @@ def test_what_is_wrong_with_the_text_of_a_page_is_told_by_the_check_of_texts_alo
     assert (result.state, result.code, result.cause) == (State.NOT_CHECKED, code, cause)
     result = judged("tools/pagination", seen, policy=Policy(off=frozenset({cause})))
     assert (result.state, result.code) == (State.FAILED, code)
+
+
+def test_a_page_that_is_another_requests_answer_is_told_by_the_check_of_envelopes_alone() -> None:
+    cached = remarked("id-wrong")
+    seen = evidence(surface(listing=broken("not-a-list", exchanges=(cached,)), json_only=cached))
+    result = judged("tools/pagination", seen)
+    assert (result.state, result.code, result.cause) == (State.NOT_CHECKED, "not-a-list", "mcp/envelope")
+    assert judged("mcp/envelope", seen).code == "id-wrong"
+    assert judged("transport/accept-json-only", seen).cause == "mcp/envelope"
 
 
 @pytest.mark.parametrize("code", ["deadline", "budget", "rate-limited", "address", "proxy"])
