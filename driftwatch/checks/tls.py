@@ -24,6 +24,7 @@ _FAULTS = {
     "intermediate is missing, or the authority is a private one",
     "wrong-host": "The certificate does not cover this host name",
     "protocol-version": "The server and this client share no TLS version",
+    "unknown-name": "The server has no certificate for this host name and ends the handshake",
     "alpn": "The server refuses to speak HTTP/1.1 over TLS",
     "not-tls": "The server does not speak TLS on this port",
     "handshake": "The TLS handshake failed",

@@ -32,6 +32,7 @@ EXPIRED = certificate(not_before=NOW - timedelta(days=91), not_after=NOW - timed
         "missing-intermediate",
         "wrong-host",
         "protocol-version",
+        "unknown-name",
         "alpn",
         "not-tls",
         "handshake",

@@ -136,6 +136,12 @@ def write_root(folder: Path) -> Path:
     return file
 
 
+def for_other_names(context: ssl.SSLContext) -> ssl.SSLContext:
+    """The same server, which knows no name that it is asked for."""
+    context.sni_callback = lambda *_: ssl.ALERT_DESCRIPTION_UNRECOGNIZED_NAME
+    return context
+
+
 def tls_1_1(context: ssl.SSLContext) -> ssl.SSLContext:
     """The same server, of long ago."""
     with warnings.catch_warnings():

@@ -24,6 +24,7 @@ _REASONS = {
         "NO_PROTOCOLS_AVAILABLE",
         "VERSION_TOO_LOW",
     },
+    "unknown-name": {"TLSV1_UNRECOGNIZED_NAME"},
     "alpn": {"TLSV1_ALERT_NO_APPLICATION_PROTOCOL", "NO_APPLICATION_PROTOCOL"},
     NO_CLIENT: {
         "TLSV13_ALERT_CERTIFICATE_REQUIRED",
@@ -39,6 +40,7 @@ _REASONS = {
 _EXPLAINED = {
     "not-tls": "the port does not speak TLS",
     "protocol-version": "the server offers no TLS version of at least 1.2",
+    "unknown-name": "the server has no certificate for this host name",
     "alpn": "the server refused to speak http/1.1 (ALPN)",
     NO_CLIENT: "the server wants a client certificate",
 }

@@ -92,6 +92,10 @@ BAD: dict[str, tuple[Callable[[], ssl.SSLContext], str, str, int | None, bool | 
         lambda: certificates.tls_1_1(intermediate().issue(HOST).context()),
         "tls", "protocol-version", None, None, None, 0,
     ),
+    "for-other-names": (
+        lambda: certificates.for_other_names(intermediate().issue(HOST).context()),
+        "tls", "unknown-name", None, None, None, 0,
+    ),
 }  # fmt: skip
 
 
