@@ -188,3 +188,22 @@ def test_a_new_form_of_an_output_is_breaking_for_its_readers() -> None:
     assert messages({"anyOf": [CIRCLE, SQUARE]}, {"anyOf": [SQUARE]}, "outputSchema") == [
         ("compatible", 'output "p" is no longer object "Circle"')
     ]
+
+
+@pytest.mark.parametrize(
+    ("rule", "told"),
+    [
+        ({"required": ["x"]}, '"p.x" is now required'),
+        ({"minProperties": 2}, '"p" must now have at least 2 properties (no limit before)'),
+        ({"not": {"required": ["r"]}}, '"p" has a new rule, "not"'),
+        ({"additionalProperties": False}, 'unknown properties of "p" are now refused'),
+    ],
+)
+@pytest.mark.parametrize("union", ["anyOf", "oneOf"])
+@pytest.mark.parametrize("typed", [{}, {"type": "object"}])
+def test_a_rule_that_is_new_beside_a_union_of_the_same_forms_is_told(
+    rule: dict[str, Any], told: str, union: str, typed: dict[str, Any]
+) -> None:
+    forms = {**typed, union: [CIRCLE, SQUARE]}
+    assert messages(forms, {**forms, **rule}) == [("breaking", told)]
+    assert [klass for klass, _ in messages({**forms, **rule}, forms)] == ["compatible"]

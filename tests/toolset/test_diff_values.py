@@ -1,7 +1,11 @@
 """Edits to the values of a parameter (lists, limits, defaults): each is one change in its words."""
 
+from typing import Any
+
 import pytest
 
+from driftwatch.toolset import Toolset, diff
+from driftwatch.toolset.schema.keywords import SPEAKS_OF
 from tests.toolset.scene import Case, case, check, item_schema
 
 CASES = [
@@ -197,3 +201,63 @@ CASES = [
 @pytest.mark.parametrize("edit", CASES, ids=str)
 def test_an_edit_to_values_is_one_change_with_its_class_and_its_words(edit: Case) -> None:
     check(edit)
+
+
+RULES_OF_ONE_TYPE: dict[str, dict[str, Any]] = {
+    "number": {"minimum": 1, "maximum": 9, "exclusiveMinimum": 0, "exclusiveMaximum": 10, "multipleOf": 2},
+    "string": {"minLength": 1, "maxLength": 9, "pattern": "^a", "format": "email"},
+    "array": {
+        **{key: {"type": "string"} for key in ("items", "additionalItems", "unevaluatedItems", "contains")},
+        "prefixItems": [{"type": "string"}],
+        "minItems": 1,
+        "maxItems": 9,
+        "uniqueItems": True,
+        "minContains": 2,
+        "maxContains": 3,
+    },
+    "object": {
+        **{key: {"a": {"type": "string"}} for key in ("properties", "patternProperties", "dependentSchemas")},
+        **{key: {"a": ["b"]} for key in ("dependencies", "dependentRequired")},
+        **dict.fromkeys(("additionalProperties", "unevaluatedProperties"), False),
+        "required": ["a"],
+        "propertyNames": {"pattern": "^a"},
+        "minProperties": 1,
+        "maxProperties": 9,
+    },
+}
+
+
+def test_every_rule_of_one_type_is_among_these() -> None:
+    named = {name for rules in RULES_OF_ONE_TYPE.values() for name in rules}
+    assert named == SPEAKS_OF.keys() | {"format"}
+
+
+@pytest.mark.parametrize("side", ["inputSchema", "outputSchema"])
+@pytest.mark.parametrize(
+    ("kind", "rule"), [(kind, rule) for kind in RULES_OF_ONE_TYPE for rule in RULES_OF_ONE_TYPE[kind]]
+)
+def test_the_rules_of_a_type_that_is_newly_accepted_refuse_nothing_that_was_accepted(
+    kind: str, rule: str, side: str
+) -> None:
+    plain = Toolset(({"name": "t", side: {"type": "object", "properties": {"p": {"type": "boolean"}}}},))
+    ruled = {"type": ["boolean", kind], rule: RULES_OF_ONE_TYPE[kind][rule]}
+    wider = Toolset(({"name": "t", side: {"type": "object", "properties": {"p": ruled}}},))
+    prefix = "output-" if side == "outputSchema" else ""
+    assert [change.kind for change in diff(plain, wider).changes] == [f"{prefix}type-widened"]
+    assert [change.kind for change in diff(wider, plain).changes] == [f"{prefix}type-narrowed"]
+
+
+def test_a_type_that_no_specification_knows_makes_no_rule_idle() -> None:
+    old = Toolset(
+        ({"name": "t", "inputSchema": {"properties": {"p": {"type": "Object", "required": ["a"]}}}},)
+    )
+    new = Toolset(({"name": "t", "inputSchema": {"properties": {"p": {"type": "Object"}}}},))
+    assert [change.kind for change in diff(old, new).changes] == ["optional"]
+
+
+@pytest.mark.parametrize("constant", [None, True, False])
+def test_a_constant_that_no_accepted_type_has_refuses_everything(constant: object) -> None:
+    old = Toolset(({"name": "t", "inputSchema": {"properties": {"p": {"type": "object"}}}},))
+    never = {"type": "object", "const": constant}
+    new = Toolset(({"name": "t", "inputSchema": {"properties": {"p": never}}},))
+    assert [change.klass for change in diff(old, new).changes] == ["breaking"]

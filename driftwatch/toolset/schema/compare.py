@@ -17,7 +17,7 @@ from driftwatch.toolset.schema.limits import LIMITS, compare_limits
 from driftwatch.toolset.schema.properties import PROPERTIES, compare_properties
 from driftwatch.toolset.schema.remarks import REMARKS, compare_keywords, compare_remarks
 from driftwatch.toolset.schema.rules import ITEMS, RULES, compare_items, compare_malformed, compare_rules
-from driftwatch.toolset.schema.values import TYPE, VALUES, compare_types, compare_values
+from driftwatch.toolset.schema.values import TYPE, VALUES, compare_types, compare_values, idle_keywords, kinds
 from driftwatch.toolset.schema.views import Allowance, Document, View
 from driftwatch.toolset.schema.work import Pair, Work
 from driftwatch.toolset.wording import value
@@ -27,9 +27,6 @@ _STEPS = 30_000
 
 DEFAULT_DIALECT = "2020-12"
 """What a schema without ``$schema`` is (specification 2025-11-25, section JSON Schema usage)."""
-
-_SINGLE = TYPE | VALUES | LIMITS
-"""The keywords that speak of a value alone, not of what stands in it."""
 
 _SHELL = frozenset({"$schema", "$id", "$comment", "title", "description"})
 
@@ -90,8 +87,13 @@ def _compare_place(pair: Pair, work: Work) -> None:
 
 def _compare_demands(old: View, new: View, changed: frozenset[str], pair: Pair, work: Work) -> None:
     """Compare what a value must be, as far as the keywords that say so have changed."""
-    if not _SINGLE.isdisjoint(changed) and not _compare_single(old, new, changed, pair, work):
+    if not TYPE.isdisjoint(changed) and not _compare_single(old, new, changed, pair, work):
         return
+    idle = idle_keywords(kinds(old, root=not pair.path), kinds(new, root=not pair.path))
+    if not idle.isdisjoint(changed):
+        old, new, changed = old.without(idle), new.without(idle), changed - idle
+    if not LIMITS.isdisjoint(changed):
+        compare_limits(old, new, changed, work.ledger.side.of(pair.path), work.ledger)
     if not PROPERTIES.isdisjoint(changed):
         compare_properties(old, new, pair, work)
     if not ITEMS.isdisjoint(changed):
@@ -101,17 +103,13 @@ def _compare_demands(old: View, new: View, changed: frozenset[str], pair: Pair, 
 
 
 def _compare_single(old: View, new: View, changed: frozenset[str], pair: Pair, work: Work) -> bool:
-    """Compare type, values and limits. False when nothing of the old value is left to compare."""
+    """Compare types and values. False when nothing of the old value is left to compare."""
     subject = work.ledger.side.of(pair.path)
-    moved: frozenset[str] = frozenset()
-    if not TYPE.isdisjoint(changed):
-        moved, remains = compare_types(old, new, subject, work.ledger, root=not pair.path)
-        if not remains:
-            return False
+    moved, remains = compare_types(old, new, subject, work.ledger, root=not pair.path)
+    if not remains:
+        return False
     if not VALUES.isdisjoint(changed):
         compare_values(old, new, moved, subject, work.ledger)
-    if not LIMITS.isdisjoint(changed):
-        compare_limits(old, new, changed, subject, work.ledger)
     return True
 
 

@@ -123,7 +123,7 @@ def compare_forms(old: View, new: View, changed: frozenset[str], pair: Pair, wor
     both = before is not None and after is not None
     alone = _bare(old, before, typed=both) or _bare(new, after, typed=both)
     if before == after and before not in changed and not (alone and "type" in changed):
-        return alone
+        return False  # the forms are as they were: what stands beside them may not be
     if not alone and (before is None or after is None):
         _note_rule(old, new, pair, work)
         return False

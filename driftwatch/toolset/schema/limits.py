@@ -6,7 +6,6 @@ from fractions import Fraction
 from typing import NamedTuple, TypeGuard
 
 from driftwatch.model import Json
-from driftwatch.toolset.schema.keywords import SPEAKS_OF
 from driftwatch.toolset.schema.ledger import Effect, Ledger
 from driftwatch.toolset.schema.values import TYPES, kinds
 from driftwatch.toolset.schema.views import View, types
@@ -94,12 +93,10 @@ class _Bound(NamedTuple):
 
 def compare_limits(old: View, new: View, changed: frozenset[str], subject: str, ledger: Ledger) -> None:
     """Note every rule on a single value that is tighter, looser or another one."""
-    ours, theirs = _spoken_of(old), _spoken_of(new)
-    changed = frozenset([name for name in changed & LIMITS if _speaks(name, ours) and _speaks(name, theirs)])
     for end in _ENDS:
         if end.inclusive in changed or end.exclusive in changed:
             _compare_bounds(old, new, end, subject, ledger)
-    for keyword in sorted(changed):
+    for keyword in sorted(changed & LIMITS):
         if keyword in _SIZES:
             _compare_sizes(old, new, keyword, subject, ledger)
         elif keyword in _OTHERS:
@@ -107,13 +104,9 @@ def compare_limits(old: View, new: View, changed: frozenset[str], subject: str, 
 
 
 def _spoken_of(view: View) -> frozenset[str]:
-    """The types of the values that a schema accepts: a limit on any other is idle."""
+    """The types of the values that a schema accepts."""
     accepted = kinds(view)
     return _EVERY if accepted is None else accepted
-
-
-def _speaks(keyword: str, accepted: frozenset[str]) -> bool:
-    return not SPEAKS_OF.get(keyword, _EVERY).isdisjoint(accepted)
 
 
 def _compare_bounds(old: View, new: View, end: _End, subject: str, ledger: Ledger) -> None:
@@ -257,11 +250,11 @@ def _compare_formats(old: View, new: View, subject: str, ledger: Ledger) -> None
     before, after = (_string(view, "format") for view in (old, new))
     if before == after:
         return
+    strings = ["string" in _spoken_of(view) for view in (old, new)]
+    if any(strings) and not all(strings) and {before, after} - {None} <= _ASSERTED_FORMATS:
+        return  # they speak of strings alone: the change of type says it
     pointer = (new if after is not None else old).at("format")
-    asserted, now_asserted = (
-        text in _ASSERTED_FORMATS and "string" in _spoken_of(view)
-        for text, view in ((before, old), (after, new))
-    )
+    asserted, now_asserted = (all(strings) and text in _ASSERTED_FORMATS for text in (before, after))
     if now_asserted:
         effect = Effect.EXCHANGED if asserted else Effect.NARROWED
     else:

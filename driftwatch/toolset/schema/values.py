@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from driftwatch.model import Json
 from driftwatch.toolset.canonical import by_form, canonical, same
+from driftwatch.toolset.schema.keywords import SPEAKS_OF
 from driftwatch.toolset.schema.ledger import Effect, Ledger
 from driftwatch.toolset.schema.views import View, types
 from driftwatch.toolset.wording import either, listed, spelled, value
@@ -13,7 +14,8 @@ from driftwatch.toolset.wording import either, listed, spelled, value
 TYPES = ("string", "number", "integer", "boolean", "object", "array", "null")
 """In the order in which they are said."""
 
-_EVERY = frozenset(TYPES) - {"integer"}
+_NAMED = frozenset(TYPES)
+_EVERY = _NAMED - {"integer"}
 
 _INSTANCES = {"number": frozenset({"number", "integer"})}
 """The types of values that a type accepts, where they are several."""
@@ -43,6 +45,20 @@ def kinds(view: View, *, root: bool = False) -> frozenset[str] | None:
     if "number" in named:
         named -= {"integer"}
     return None if not named or named >= _EVERY else named
+
+
+@lru_cache(maxsize=128)  # as for the changes of type
+def idle_keywords(before: frozenset[str] | None, after: frozenset[str] | None) -> frozenset[str]:
+    """The rules that speak of types alone which one side refuses: what becomes of those, the types say.
+
+    None where a type is no type at all: what is meant by it is not known.
+    """
+    sides = [_EVERY if kinds is None else kinds for kinds in (before, after)]
+    if any(not side <= _NAMED for side in sides):
+        return frozenset()
+    return frozenset(
+        name for name, spoken_of in SPEAKS_OF.items() if any(spoken_of.isdisjoint(side) for side in sides)
+    )
 
 
 def values(view: View) -> list[Json] | None:
@@ -173,13 +189,13 @@ def compare_values(old: View, new: View, moved: frozenset[str], subject: str, le
         return
     pointer = (new if after is not None else old).at(_keyword(new if after is not None else old))
     if before is None:
-        if not _spells_out(after or []):
+        if not _spells_out(after or [], new):
             one_of = "one of " if len(by_form(after or [])) > 1 else ""
             message = f"{subject} {ledger.side.must} {one_of}{_listed(after or [])}"
             ledger.note("values-removed", Effect.NARROWED, message, pointer, (before, after))
         return
     if after is None:
-        if not _spells_out(before):
+        if not _spells_out(before, old):
             message = f"{subject} is no longer limited to {_listed(before)}"
             ledger.note("values-added", Effect.WIDENED, message, pointer, (before, after))
         return
@@ -213,7 +229,8 @@ def _listed(items: list[Json]) -> str:
     return listed(sorted(map(value, items)))
 
 
-def _spells_out(items: list[Json]) -> bool:
-    """True, false and null written down say no more than their types."""
+def _spells_out(items: list[Json], view: View) -> bool:
+    """True, false and null written down say no more than their types, where those are the accepted ones."""
     forms = {canonical(item) for item in items}
-    return bool(forms) and forms - {"null"} in (set(), {"true", "false"})
+    said = bool(forms) and forms - {"null"} in (set(), {"true", "false"})
+    return said and frozenset(map(_type_of, items)) == kinds(view)

@@ -6,7 +6,7 @@ Everything is bounded: a cycle of references ends where it began, what is too ta
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from urllib.parse import unquote
 
 from driftwatch.model import Json
@@ -77,6 +77,11 @@ class View:
             return list(zip(every, self.places, strict=True))
         pointer = self.at(combinator)
         return [(schema, f"{pointer}/{index}") for index, schema in enumerate(every)]
+
+    def without(self, keywords: frozenset[str]) -> "View":
+        """The view as if these keywords were not there."""
+        left = {name: item for name, item in self.keywords.items() if name not in keywords}
+        return replace(self, keywords=left)
 
     @property
     def rules(self) -> dict[str, Json]:
