@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from driftwatch.toolset import Toolset, diff
 from tests.toolset.scene import SAME, messages
 
 CIRCLE: dict[str, Any] = {
@@ -207,3 +208,13 @@ def test_a_rule_that_is_new_beside_a_union_of_the_same_forms_is_told(
     forms = {**typed, union: [CIRCLE, SQUARE]}
     assert messages(forms, {**forms, **rule}) == [("breaking", told)]
     assert [klass for klass, _ in messages({**forms, **rule}, forms)] == ["compatible"]
+
+
+def test_a_change_in_the_only_form_that_is_left_points_into_that_form() -> None:
+    forms = [CIRCLE, SQUARE], [{**CIRCLE, "required": ["r"]}]
+    before, after = (
+        Toolset(({"name": "t", "inputSchema": {"properties": {"p": {"oneOf": each, "discriminator": {}}}}},))
+        for each in forms
+    )
+    required = next(change for change in diff(before, after).changes if change.kind == "required")
+    assert required.pointer == "/inputSchema/properties/p/oneOf/0/required"

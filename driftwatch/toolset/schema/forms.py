@@ -187,9 +187,15 @@ def _forms(view: View, union: str | None, document: Document, *, whole: bool, ty
             for form in _branch(_typed(schema, kind, document), pointer, union, document)
         ]
     return [
-        _Form(rules, View(view.pointer, rules, view.sources, target=view.target), document)
+        _Form(rules, View(_origin(view, rules), rules, view.sources, target=view.target), document)
         for rules in _by_type(view)
     ]
+
+
+def _origin(view: View, rules: dict[str, Json]) -> str:
+    """Where these rules stand, if it is one schema: such as the only form that is left of a union."""
+    origins = {view.sources.get(name, view.pointer) for name in rules}
+    return origins.pop() if len(origins) == 1 else view.pointer
 
 
 def _typed(schema: Json, kind: Json, document: Document) -> Json:
