@@ -87,7 +87,7 @@ def _compare_place(pair: Pair, work: Work) -> None:
 
 def _compare_demands(old: View, new: View, changed: frozenset[str], pair: Pair, work: Work) -> None:
     """Compare what a value must be, as far as the keywords that say so have changed."""
-    if not TYPE.isdisjoint(changed) and not _compare_single(old, new, changed, pair, work):
+    if not TYPE.isdisjoint(changed) and not _compare_types_and_values(old, new, changed, pair, work):
         return
     idle = idle_keywords(kinds(old, root=not pair.path), kinds(new, root=not pair.path))
     if not idle.isdisjoint(changed):
@@ -102,7 +102,7 @@ def _compare_demands(old: View, new: View, changed: frozenset[str], pair: Pair, 
         compare_rules(old, new, pair, work)
 
 
-def _compare_single(old: View, new: View, changed: frozenset[str], pair: Pair, work: Work) -> bool:
+def _compare_types_and_values(old: View, new: View, changed: frozenset[str], pair: Pair, work: Work) -> bool:
     """Compare types and values. False when nothing of the old value is left to compare."""
     subject = work.ledger.side.of(pair.path)
     moved, remains = compare_types(old, new, subject, work.ledger, root=not pair.path)

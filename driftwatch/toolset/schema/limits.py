@@ -7,11 +7,9 @@ from typing import NamedTuple, TypeGuard
 
 from driftwatch.model import Json
 from driftwatch.toolset.schema.ledger import Effect, Ledger
-from driftwatch.toolset.schema.values import TYPES, kinds
+from driftwatch.toolset.schema.values import EVERY_TYPE, kinds
 from driftwatch.toolset.schema.views import View, types
 from driftwatch.toolset.wording import quote, value
-
-_EVERY = frozenset(TYPES)
 
 _SAFE_INTEGER = 2**53 - 1
 """The bounds that generators in JavaScript write for "any integer" (zod's ``int()``): no limit at all."""
@@ -106,7 +104,7 @@ def compare_limits(old: View, new: View, changed: frozenset[str], subject: str, 
 def _spoken_of(view: View) -> frozenset[str]:
     """The types of the values that a schema accepts."""
     accepted = kinds(view)
-    return _EVERY if accepted is None else accepted
+    return EVERY_TYPE if accepted is None else accepted
 
 
 def _compare_bounds(old: View, new: View, end: _End, subject: str, ledger: Ledger) -> None:

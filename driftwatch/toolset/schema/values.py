@@ -14,8 +14,8 @@ from driftwatch.toolset.wording import either, listed, spelled, value
 TYPES = ("string", "number", "integer", "boolean", "object", "array", "null")
 """In the order in which they are said."""
 
-_NAMED = frozenset(TYPES)
-_EVERY = _NAMED - {"integer"}
+EVERY_TYPE = frozenset(TYPES)
+_EVERY = EVERY_TYPE - {"integer"}
 
 _INSTANCES = {"number": frozenset({"number", "integer"})}
 """The types of values that a type accepts, where they are several."""
@@ -51,14 +51,12 @@ def kinds(view: View, *, root: bool = False) -> frozenset[str] | None:
 def idle_keywords(before: frozenset[str] | None, after: frozenset[str] | None) -> frozenset[str]:
     """The rules that speak of types alone which one side refuses: what becomes of those, the types say.
 
-    None where a type is no type at all: what is meant by it is not known.
+    Empty where a named type is none of JSON Schema: what is meant by it is not known.
     """
-    sides = [_EVERY if kinds is None else kinds for kinds in (before, after)]
-    if any(not side <= _NAMED for side in sides):
+    ours, theirs = (EVERY_TYPE if side is None else side for side in (before, after))
+    if not ours | theirs <= EVERY_TYPE:
         return frozenset()
-    return frozenset(
-        name for name, spoken_of in SPEAKS_OF.items() if any(spoken_of.isdisjoint(side) for side in sides)
-    )
+    return frozenset(name for name, of in SPEAKS_OF.items() if of.isdisjoint(ours) or of.isdisjoint(theirs))
 
 
 def values(view: View) -> list[Json] | None:
